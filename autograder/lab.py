@@ -1,0 +1,315 @@
+"""The fixture ``lab``: a submission as the hidden checks see it.
+
+``lab.attention(Q, K, V, mask=mask)`` sends the call to wherever the submission runs and gives back plain
+values; whatever goes wrong there is one exception of ``autograder.failures``. Functions that the lab asks the
+student to call stay on this side and are called back.
+"""
+
+from __future__ import annotations
+
+import itertools
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from autograder import failures, wire
+
+#: Calls into the submission from within calls out of it; a model that calls a cache that calls the model ends here.
+MAX_NESTING = 12
+#: Calls back from one call of the submission. The most that honest code makes is a few thousand.
+MAX_CALLBACKS = 50_000
+
+
+class Opaque:
+    """Something that the submission gave and that cannot travel; ``type_name`` says what it was."""
+
+    def __init__(self, type_name: str) -> None:
+        self.type_name = type_name
+
+    def __repr__(self) -> str:
+        return f"<{self.type_name}>"
+
+
+class Transport(Protocol):
+    """How one request gets its reply. ``on_callback`` answers what the submission asks meanwhile."""
+
+    def exchange(
+        self, request: wire.Request, deadline: float, on_callback: Callable[[wire.Callback], wire.Answer]
+    ) -> wire.Return | wire.Failure:
+        """Send and wait until ``deadline`` (``time.monotonic`` seconds). Raises ``failures.SubmissionFault``."""
+        ...
+
+
+class StandIn:
+    """An object of the oracle that the submission may use: plain attributes, and methods that run here."""
+
+    def __init__(self, target: object, attributes: Mapping[str, Any], methods: Sequence[str]) -> None:
+        self.target, self.attributes, self.methods = target, attributes, methods
+
+
+class Remote:
+    """An object of the submission, spoken of by handle."""
+
+    def __init__(self, lab: Lab, handle: wire.Handle) -> None:
+        self._lab, self._handle = lab, handle
+
+    @property
+    def type_name(self) -> str:
+        return self._handle.type_name
+
+    def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        """Call a method there."""
+        return self._lab._call(self._handle.id, method, args, kwargs)
+
+    def get(self, attribute: str) -> Any:
+        """Read an attribute or property there."""
+        return self._lab._request(lambda n: wire.Get(n, self._handle.id, attribute))
+
+    def get_whole(self) -> Any:
+        """The object itself, as far as it can travel."""
+        return self._lab._request(lambda n: wire.Get(n, self._handle.id))
+
+
+class Kept(Remote):
+    """An array that stays in the sandbox, to see what the submission does to it."""
+
+    def read(self) -> np.ndarray[Any, Any]:
+        """Its content now. Raises ``SubmissionFault`` where it is no array any more."""
+        found = self.get_whole()
+        if not isinstance(found, np.ndarray):
+            raise failures.Unreadable("An input array could not be read back.")
+        return found
+
+    def fill(self, value: float) -> None:
+        """Overwrite every element in place, as a caller that reuses its buffer does."""
+        self._lab._request(lambda n: wire.Fill(n, self._handle.id, value))
+
+
+class Lab:
+    """One submission, for one check. Unknown attributes are the submission's functions.
+
+    ``seconds`` is the limit of one call; ``close`` undoes substitutions and forgets the functions handed out.
+    """
+
+    def __init__(self, transport: Transport, *, seconds: float = 10.0) -> None:
+        self._transport, self._seconds = transport, seconds
+        self._functions: dict[int, StandIn] = {}
+        self._numbers = itertools.count(1)
+        self._substituted: list[str] = []
+        self._depth = 0
+        self._callbacks = 0
+        self._deadline = 0.0
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name.startswith("_"):
+            raise AttributeError(name)
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            return self._call(name, None, args, kwargs)
+
+        return function
+
+    # ---- what checks may use beside the submission's own names
+    def stand_in(
+        self, target: object, *, attributes: Mapping[str, Any] | None = None, methods: Sequence[str] = ()
+    ) -> StandIn:
+        """An object to hand over: it has these attributes and methods there, and is callable if it is here."""
+        return StandIn(target, attributes or {}, methods)
+
+    def kept(self, array: np.ndarray[Any, Any], layout: str = "c") -> Kept:
+        """Put an array into the sandbox once."""
+        handle = self._request(lambda n: wire.Keep(n, wire.array_to_wire(array, layout)), raw=True)
+        if not isinstance(handle, wire.Handle):
+            raise failures.Unreadable("An input array could not be handed over.")
+        return Kept(self, handle)
+
+    def layout(self, array: np.ndarray[Any, Any], layout: str) -> wire.Array:
+        """An array argument in a memory layout: ``transposed``, ``strided`` or ``readonly``."""
+        return wire.array_to_wire(array, layout)
+
+    def forbidden(self, name: str, *args: Any, **kwargs: Any) -> list[str]:
+        """Names of library softmax and attention functions that ran during the call."""
+        found = self._call(name, None, args, kwargs, want="forbidden")
+        return [str(f)[:200] for f in found] if isinstance(found, list) else []
+
+    def timed(self, name: str, *args: Kept) -> tuple[float, Remote]:
+        """Seconds of one call by this side's clock, and what it gave (of a pair the first), which stays there."""
+        start = time.perf_counter()
+        output = self._call(name, None, args, {}, want="first")
+        seconds = time.perf_counter() - start
+        if not isinstance(output, Remote):
+            raise failures.Unreadable("A timed call gave nothing back.")
+        return seconds, output
+
+    def substitute(self, name: str, function: Callable[..., Any]) -> None:
+        """Until ``close``, the submission's global ``name`` is this function."""
+        self._request(lambda n: wire.Bind(n, name, self._encode(function)))
+        self._substituted.append(name)
+
+    def close(self) -> None:
+        """Put substituted names back and forget every function that was handed over."""
+        names, self._substituted = self._substituted, []
+        for name in names:
+            try:
+                self._request(lambda n, name=name: wire.Bind(n, name))  # type: ignore[misc]
+            except failures.SubmissionFault:
+                continue
+        self._functions.clear()
+
+    # ---- requests
+    def _call(
+        self,
+        target: str | int,
+        attribute: str | None,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        *,
+        want: str = "value",
+    ) -> Any:
+        encoded = [self._encode(a) for a in args]
+        named = {k: self._encode(v) for k, v in kwargs.items()}
+        return self._request(lambda n: wire.Call(n, target, encoded, named, attribute, want))
+
+    def _request(self, make: Callable[[int], wire.Request], *, raw: bool = False) -> Any:
+        request = make(secrets.randbits(62))
+        if self._depth >= MAX_NESTING:
+            raise failures.Raised("RecursionError", "functions of the lab call each other without end")
+        if self._depth == 0:
+            self._deadline = time.monotonic() + self._seconds
+            self._callbacks = 0
+        self._depth += 1
+        try:
+            reply = self._transport.exchange(request, self._deadline, self._on_callback)
+        finally:
+            self._depth -= 1
+        if isinstance(reply, wire.Failure):
+            raise fault(reply)
+        return reply.value if raw else self._decode(reply.value)
+
+    def _on_callback(self, callback: wire.Callback) -> wire.Answer:
+        """Run a function of the oracle for the submission. Whatever it raises goes back there."""
+        self._callbacks += 1
+        stand_in = self._functions.get(callback.target)
+        try:
+            if stand_in is None:
+                raise RuntimeError("this function belongs to a call that is over")
+            if self._callbacks > MAX_CALLBACKS:
+                raise RuntimeError("this function was called far too often")
+            function: Any = stand_in.target
+            if callback.method is not None:
+                if callback.method not in stand_in.methods:
+                    raise AttributeError(callback.method[:100])
+                function = getattr(function, callback.method)
+            args = [self._decode(a) for a in callback.args]
+            kwargs = {k: self._decode(v) for k, v in callback.kwargs.items()}
+            with np.errstate(all="ignore"):
+                result = function(*args, **kwargs)
+            return wire.Answer(callback.id, self._encode(result))
+        except (failures.TimedOut, failures.Died, failures.Unreadable):
+            raise
+        except failures.SubmissionFault as error:
+            return wire.Answer(callback.id, error="RuntimeError", text=error.message[:500])
+        except Exception as error:
+            return wire.Answer(callback.id, error=type(error).__name__, text=str(error)[:500])
+
+    # ---- values
+    def _encode(self, value: Any) -> wire.Value:
+        if value is None or isinstance(value, (bool, str, float, wire.Array, wire.Integer, wire.Handle)):
+            return value
+        if isinstance(value, (int, np.integer)):
+            number = int(value)
+            return number if -(2**63) <= number < 2**63 else wire.Integer(format(number, "x"))
+        if isinstance(value, np.generic):
+            return self._encode(value.item())
+        if isinstance(value, np.ndarray):
+            return wire.array_to_wire(value)
+        if isinstance(value, Remote):
+            return value._handle
+        if isinstance(value, (list, tuple)):
+            return wire.Sequence([self._encode(v) for v in value], isinstance(value, tuple))
+        if isinstance(value, Mapping):
+            return wire.Mapping({k: self._encode(v) for k, v in value.items()})
+        stand_in = value if isinstance(value, StandIn) else StandIn(value, {}, ())
+        number = next(self._numbers)
+        self._functions[number] = stand_in
+        attributes = {k: self._encode(v) for k, v in stand_in.attributes.items()}
+        return wire.StandIn(number, attributes, list(stand_in.methods), callable(stand_in.target))
+
+    def _decode(self, value: wire.Value) -> Any:
+        try:
+            if isinstance(value, wire.Array):
+                return wire.array_from_wire(value)
+            if isinstance(value, wire.Integer):
+                return int(value.text[: wire.MAX_INTEGER_BITS // 4 + 1], 16)
+            if isinstance(value, wire.Sequence):
+                return [self._decode(v) for v in value.items]
+            if isinstance(value, wire.Mapping):
+                return {k: self._decode(v) for k, v in value.items.items()}
+        except (wire.WireError, ValueError, MemoryError, RecursionError) as error:
+            raise failures.Unreadable(
+                "The result could not be read: it is no array, number, list or mapping."
+            ) from error
+        if isinstance(value, wire.Handle):
+            return Remote(self, value)
+        if isinstance(value, wire.StandIn):
+            return Opaque("a function")
+        if isinstance(value, wire.Opaque):
+            return Opaque(value.type_name[:200])
+        return value
+
+
+def fault(reply: wire.Failure) -> failures.SubmissionFault:
+    """The reply of a call that went wrong, as the exception that says so."""
+    if reply.kind == "missing":
+        detail = f": {reply.text}" if reply.type_name == "NotImplementedError" and reply.text else ""
+        return failures.Missing(f"This function is not written yet{detail}.".replace("..", "."))
+    if reply.kind == "memory":
+        return failures.OutOfMemory("It needed more memory than a submission may use here.")
+    if reply.kind == "oversize":
+        return failures.Unreadable(f"The result is too large to hand over: {reply.text[:200]}.")
+    return failures.Raised(reply.type_name[:200], reply.text[:1000], reply.where[:200])
+
+
+class _InProcess:
+    """Both ends of the wire in one process, for trusted code: suspects, the reference, tests."""
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        from autograder.sandbox.child import Runner
+
+        self._runner = Runner(namespace, self)
+        self._inbox: list[wire.Request] = []
+        self._replies: list[wire.Return | wire.Failure] = []
+        self._on_callback: Callable[[wire.Callback], wire.Answer] | None = None
+
+    def send(self, message: wire.Reply) -> None:
+        body = wire.pack(message)[wire.LENGTH.size :]
+        decoded = wire.unpack_reply(body)
+        if isinstance(decoded, wire.Callback):
+            assert self._on_callback is not None
+            self._inbox.append(self._on_callback(decoded))
+        else:
+            self._replies.append(decoded)
+
+    def receive(self) -> wire.Request:
+        return wire.unpack_request(wire.pack(self._inbox.pop(0))[wire.LENGTH.size :])
+
+    def exchange(
+        self, request: wire.Request, deadline: float, on_callback: Callable[[wire.Callback], wire.Answer]
+    ) -> wire.Return | wire.Failure:
+        before, self._on_callback = self._on_callback, on_callback
+        try:
+            self._runner.answer(wire.unpack_request(wire.pack(request)[wire.LENGTH.size :]))
+        finally:
+            self._on_callback = before
+        return self._replies.pop()
+
+
+def local_lab(namespace: dict[str, Any]) -> Lab:
+    """A ``Lab`` on code in this process, with the very encoding that a sandboxed submission has.
+
+    For trusted code only: there is no isolation and no time limit.
+    """
+    return Lab(_InProcess(namespace))
