@@ -1,0 +1,155 @@
+"""One submission in, one result out: a pure function of its bytes, the kit, and the course seed."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import time
+from collections.abc import Iterable
+
+from autograder import failures, marks
+from autograder.checks import plugin
+from autograder.checks.declare import Declaration
+from autograder.marks import Outcome
+from autograder.measured.student import Measure
+from autograder.result import Result
+from autograder.sandbox import launch
+from autograder.sandbox.fork import Sandbox
+from autograder.sandbox.session import CellProblem, Session
+from autograder.settings import Settings
+from autograder.submission import Notebook, Submission
+
+NOT_HANDED_IN = "{notebook} was not handed in."
+#: Cells that are named in the message of a result.
+MAX_CELLS_NAMED = 5
+
+#: The warm parent of this process, kept from one submission to the next.
+_sandboxes: dict[str, Sandbox] = {}
+
+
+def digest(submission: Submission, settings: Settings) -> str:
+    """What a result depends on, as one value; without the seed itself, which must not be guessed from it."""
+    parts = (
+        submission.digest,
+        submission.name,
+        settings.kit_version,
+        settings.seed_id,
+        settings.device,
+        isolation(settings),
+    )
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+@functools.cache
+def _chosen(wanted: str) -> launch.Isolation:
+    return launch.choose(wanted)
+
+
+def isolation(settings: Settings) -> launch.Isolation:
+    """The isolation that grading here is done under. Raises ``launch.NoIsolation``."""
+    return _chosen(settings.isolation)
+
+
+@functools.cache
+def declared(assignment: str) -> tuple[tuple[Declaration, str], ...]:
+    """Every hidden check of an assignment with its sentence, in the order of display."""
+    collected = plugin.Collected()
+    plugin.run(assignment, collected)
+    return tuple(collected.declared)
+
+
+def grade(submission: Submission, settings: Settings) -> Result:
+    """The result of one submission. Nothing that it holds raises; ``launch.NoIsolation`` may be raised."""
+    start, spent = time.perf_counter(), time.process_time()
+    under, course = isolation(settings), settings.course
+    outcomes: list[Outcome] = []
+    sentences = [submission.message] if submission.message else []
+    cpu = 0.0
+    for name in course.notebooks:
+        notebook = submission.notebooks.get(name)
+        if notebook is None:
+            outcomes += _all(settings.assignment, name, NOT_HANDED_IN.format(notebook=name))
+            continue
+        found, session, reference_cpu = _grade_notebook(notebook, submission.files, settings)
+        outcomes += found
+        sentences += [_cells(session.problems)] if session.problems else []
+        cpu += session.cpu_seconds + reference_cpu
+    facts = marks.Facts(
+        submission=submission.name,
+        assignment=settings.assignment,
+        kit_version=settings.kit_version,
+        course_seed_id=settings.seed_id,
+        isolation=under,
+        device="cuda" if settings.device == "cuda" else "cpu",
+        seconds=time.perf_counter() - start,
+        cpu_seconds=time.process_time() - spent + cpu,
+        digest=digest(submission, settings),
+        handed_in=tuple(submission.notebooks),
+        message=" ".join(sentences) or None,
+    )
+    return marks.assemble(outcomes, course, facts)
+
+
+def close() -> None:
+    """End the warm parents of this process."""
+    while _sandboxes:
+        _sandboxes.popitem()[1].close()
+
+
+def _grade_notebook(
+    notebook: Notebook, files: dict[str, bytes], settings: Settings
+) -> tuple[list[Outcome], Session, float]:
+    limits = settings.course.limits
+    sandbox = _sandbox(settings)
+    session = Session(
+        sandbox, notebook.cells, files, cell_seconds=limits.cell_seconds, setup_seconds=limits.setup_seconds
+    )
+    with Measure(sandbox, settings.device, plugin.derive(settings.seed, "measured")) as measure:
+        marking = plugin.Marking(notebook.name, session, settings.seed, limits.call_seconds, measure)
+        try:
+            with session:
+                plugin.run(settings.assignment, marking)
+        except failures.SubmissionFault as fault:
+            return _all(settings.assignment, notebook.name, fault.message), session, measure.cpu_seconds
+    return list(marking.outcomes.values()), session, measure.cpu_seconds
+
+
+def _sandbox(settings: Settings) -> Sandbox:
+    under, limits = isolation(settings), settings.course.limits
+    if under not in _sandboxes:
+        wanted: dict[str, int | float] = {
+            "memory_mib": limits.memory_mib,
+            "processes": limits.processes,
+            "file_mib": limits.file_mib,
+        }
+        _sandboxes[under] = Sandbox(under, wanted)
+    return _sandboxes[under]
+
+
+def _all(assignment: str, notebook: str, why: str) -> list[Outcome]:
+    """Every check of a notebook, with one reason why it could not be tried."""
+    return [
+        Outcome(
+            id=d.id,
+            notebook=d.notebook,
+            task=d.task,
+            function=d.function,
+            title=title,
+            weight=d.weight,
+            verdict="submission_error",
+            message=why,
+        )
+        for d, title in declared(assignment)
+        if d.notebook == notebook
+    ]
+
+
+def _cells(problems: Iterable[CellProblem]) -> str:
+    """One sentence on the cells that did not run to their end."""
+    listed = list(problems)
+    named = "; ".join(f"{p.label}: {p.text.rstrip('.')}" for p in listed[:MAX_CELLS_NAMED])
+    more = f"; and {len(listed) - MAX_CELLS_NAMED} more" if len(listed) > MAX_CELLS_NAMED else ""
+    count = "One cell" if len(listed) == 1 else f"{len(listed)} cells"
+    return (
+        f"{count} did not run to the end ({named}{more}). Everything that does not depend on them was graded."
+    )

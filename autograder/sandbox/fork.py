@@ -1,0 +1,217 @@
+"""The oracle's end of a sandbox: one warm parent, forks of it, and the wire to each.
+
+Everything that is read here is hostile: sizes are checked before memory is given, every wait has a deadline,
+and a fork that breaks the protocol is ended.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from typing import Any
+
+from autograder import failures, wire
+from autograder.sandbox import launch
+
+#: Seconds for a fork to come up or report its end; it takes some 20 ms, or more on a machine that is busy.
+GRACE = 10.0
+#: Seconds that an interrupted cell has to come back before it is killed.
+INTERRUPT = 1.5
+
+#: What a submission may use; ``course.toml`` may say otherwise.
+LIMITS: dict[str, int | float] = {
+    "memory_mib": 2048,
+    "processes": 256,
+    "file_mib": 64,
+    "disk_mib": 64,
+    "cpu_seconds": 600,
+}
+
+_ENDED = {
+    "memory": failures.OutOfMemory("It used more memory than a submission may, and was stopped."),
+    "processes": failures.Died("It started more processes than a submission may, and was stopped."),
+}
+
+
+class Fork:
+    """One process that runs one submission. ``exchange`` sends a request and waits for its reply."""
+
+    def __init__(self, connection: socket.socket, lifeline: socket.socket, home: str | None = None) -> None:
+        self._wire, self._lifeline, self._home = connection, lifeline, home
+        self._buffer = bytearray()
+        self.alive = True
+        self.cpu_seconds = 0.0
+        self.peak_bytes = 0
+
+    # ---- the wire
+    def exchange(
+        self, request: wire.Request, deadline: float, on_callback: Callable[[wire.Callback], wire.Answer]
+    ) -> wire.Return | wire.Failure:
+        """One request and its reply; calls back meanwhile. Raises a ``SubmissionFault`` and is then dead."""
+        try:
+            self._send(wire.pack(request), deadline)
+            return self.wait_for(request.id, deadline, on_callback)
+        except failures.TimedOut:
+            raise
+        except (failures.Unreadable, failures.Died):
+            self.end()
+            raise
+
+    def wait_for(
+        self, number: int, deadline: float, on_callback: Callable[[wire.Callback], wire.Answer]
+    ) -> wire.Return | wire.Failure:
+        """The reply to a request that was sent. A timeout leaves the fork alive; the caller decides."""
+        while True:
+            try:
+                reply = wire.unpack_reply(self._receive(deadline))
+            except wire.WireError as error:
+                raise failures.Unreadable("What came back was not an answer that can be read.") from error
+            if isinstance(reply, wire.Callback):
+                self._send(wire.pack(on_callback(reply)), deadline)
+            elif reply.id == number:
+                return reply
+            else:
+                raise failures.Unreadable("An answer came back to a question that nobody asked.")
+
+    def _send(self, data: bytes, deadline: float) -> None:
+        view = memoryview(data)
+        while view:
+            self._set_timeout(deadline)
+            try:
+                view = view[self._wire.send(view) :]
+            except TimeoutError:
+                raise failures.TimedOut("It did not come back in time.") from None
+            except OSError:
+                raise self._why_ended() from None
+
+    def _receive(self, deadline: float) -> bytes:
+        size = wire.LENGTH.size
+        self._fill(size, deadline)
+        length = wire.LENGTH.unpack(self._buffer[:size])[0]
+        if length > wire.MAX_FRAME:
+            raise failures.Unreadable("It sent far more than an answer can hold.")
+        self._fill(size + length, deadline)
+        body = bytes(self._buffer[size : size + length])
+        del self._buffer[: size + length]
+        return body
+
+    def _fill(self, size: int, deadline: float) -> None:
+        """Read until the buffer holds ``size`` bytes; what arrived before a timeout is kept."""
+        while len(self._buffer) < size:
+            self._set_timeout(deadline)
+            try:
+                data = self._wire.recv(min(size - len(self._buffer), 2**20))
+            except TimeoutError:
+                raise failures.TimedOut("It did not come back in time.") from None
+            except OSError:
+                data = b""
+            if not data:
+                raise self._why_ended()
+            self._buffer += data
+
+    def _set_timeout(self, deadline: float) -> None:
+        left = deadline - time.monotonic()
+        if left <= 0:
+            raise failures.TimedOut("It did not come back in time.")
+        self._wire.settimeout(left)
+
+    # ---- life and death
+    def interrupt(self) -> None:
+        """Ask the runner to stop what it does (``KeyboardInterrupt`` there)."""
+        with contextlib.suppress(OSError):
+            self._lifeline.send(b"i")
+
+    def end(self) -> dict[str, Any]:
+        """Kill the fork and all that it started; its report (reason, cpu, peak memory)."""
+        if not self.alive:
+            return {}
+        self.alive = False
+        report: dict[str, Any] = {}
+        try:
+            with contextlib.suppress(OSError):
+                self._lifeline.send(b"k")
+            self._lifeline.settimeout(GRACE)
+            data = b""
+            while chunk := self._lifeline.recv(4096):
+                data += chunk
+            report = json.loads(data or b"{}")
+        except (OSError, ValueError):
+            report = {}
+        finally:
+            self._wire.close()
+            self._lifeline.close()
+            if self._home is not None:
+                shutil.rmtree(self._home, ignore_errors=True)
+        self.cpu_seconds = float(report.get("cpu", 0.0))
+        self.peak_bytes = int(report.get("peak_kib", 0)) * 1024
+        return report
+
+    def _why_ended(self) -> failures.SubmissionFault:
+        reason = self.end().get("reason", "ended")
+        return _ENDED.get(reason) or failures.Died(
+            "The process that ran it ended: it was closed, killed or crashed."
+        )
+
+
+class Sandbox:
+    """A warm parent. ``fork`` gives a fresh process for a submission; ``close`` ends everything."""
+
+    def __init__(self, isolation: launch.Isolation, limits: dict[str, int | float] | None = None) -> None:
+        self.isolation = isolation
+        self._limits = {**LIMITS, **(limits or {})}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._folder: str | None = None
+
+    def fork(self) -> Fork:
+        """A fresh process. Raises ``launch.NoIsolation`` where the sandbox cannot be started at all."""
+        for _attempt in range(3):
+            if self._process is None:
+                self._process, self._control, self._folder = launch.start(self.isolation, self._limits)
+            assert self._control is not None
+            ours, theirs = socket.socketpair()
+            lifeline, keeper_end = socket.socketpair()
+            home = launch.fresh_home(self._folder, self.isolation)
+            request = json.dumps({"home": home} if home else {}).encode()
+            try:
+                socket.send_fds(self._control, [request], [theirs.fileno(), keeper_end.fileno()])
+            except OSError:
+                # Something killed the warm parent; a new one knows nothing of what came before.
+                self.close()
+                continue
+            finally:
+                theirs.close()
+                keeper_end.close()
+            return Fork(ours, lifeline, home)
+        raise launch.NoIsolation(
+            "The sandbox ends whenever it is started; `autograder doctor` shows what it lacks."
+        )
+
+    def close(self) -> None:
+        """End the warm parent and every fork of it."""
+        process, self._process = self._process, None
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        if process is not None:
+            with contextlib.suppress(OSError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if process.stderr is not None:
+                process.stderr.close()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            self._folder = None
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()

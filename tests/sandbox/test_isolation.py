@@ -1,0 +1,134 @@
+"""What a submission can reach: nothing of the grader's, nothing of the submission before it."""
+
+from __future__ import annotations
+
+import socket
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from autograder import failures
+from autograder.sandbox import launch
+from autograder.sandbox.fork import Sandbox
+from tests.sandbox.conftest import Start
+
+needs_bubblewrap = pytest.mark.skipif(
+    launch.unavailable("bubblewrap") is not None, reason="bubblewrap cannot be used here"
+)
+
+
+@needs_bubblewrap
+def test_no_check_no_reference_and_no_home_can_be_read(start: Start, tmp_path: Path) -> None:
+    secret = tmp_path / "course_seed.txt"
+    secret.write_text("the seed", encoding="utf-8")
+    root = Path(launch.PACKAGE)
+    lab, _ = start("import os\ndef readable(paths):\n    return [p for p in paths if os.path.exists(p)]")
+    paths = [
+        str(secret),
+        str(Path.home() / ".bashrc"),
+        "/etc/passwd",
+        str(root / "checks"),
+        str(root / "reference"),
+        "/kit/autograder/checks",
+    ]
+    assert lab.readable(paths) == []
+
+
+@needs_bubblewrap
+def test_the_grader_s_environment_is_not_in_any_process_that_can_be_seen(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COURSE_DB_PASSWORD", "tr0ub4dor")
+    with Sandbox("bubblewrap") as fresh:
+        from contextlib import ExitStack
+
+        from tests.sandbox.conftest import starter
+
+        with ExitStack() as stack:
+            lab, _ = starter(fresh, stack)(
+                "import glob\n"
+                "def everything():\n"
+                "    found = b''\n"
+                "    for path in glob.glob('/proc/[0-9]*/environ') + glob.glob('/proc/[0-9]*/cmdline'):\n"
+                "        try: found += open(path, 'rb').read()\n"
+                "        except OSError: pass\n"
+                "    return found.decode(errors='replace')"
+            )
+            seen = lab.everything()
+    assert "warm.py" in seen, "the probe reads nothing at all, so it proves nothing"
+    assert "tr0ub4dor" not in seen
+
+
+@needs_bubblewrap
+def test_there_is_no_network_not_even_to_this_machine(start: Start) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        lab, _ = start(
+            f"import socket\ndef dial():\n    socket.create_connection(('127.0.0.1', {port}), timeout=2)\n    return 'connected'"
+        )
+        with pytest.raises(failures.Raised):
+            lab.dial()
+
+
+def test_files_of_one_submission_are_gone_before_the_next(start_any: Start) -> None:
+    lab, session = start_any(
+        "import os\nopen('left.txt', 'w').write('x')\ndef files():\n    return os.listdir('.')"
+    )
+    assert "left.txt" in lab.files()
+    session.__exit__()
+    lab, _ = start_any("import os\ndef files():\n    return os.listdir('.')")
+    assert "left.txt" not in lab.files()
+
+
+def test_memory_of_one_submission_is_gone_before_the_next(start_any: Start) -> None:
+    _, session = start_any("import numpy\nnumpy.left_over = 'x'")
+    session.__exit__()
+    lab, _ = start_any("import numpy\ndef seen():\n    return hasattr(numpy, 'left_over')")
+    assert lab.seen() is False
+
+
+def test_processes_that_a_submission_leaves_are_gone_with_it(start_any: Start) -> None:
+    mark = "attnlab-left-over"
+    _, session = start_any(
+        f"import os, sys, subprocess\nif os.fork() == 0:\n    os.setsid()\n    os.execv(sys.executable, [sys.executable, '-c', 'import time; time.sleep(600)', '{mark}'])"
+    )
+    session.__exit__()
+    left = [p for p in psutil.process_iter(["cmdline"]) if mark in (p.info["cmdline"] or [])]
+    deadline = time.monotonic() + 20
+    while left and time.monotonic() < deadline:
+        left = [p for p in left if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    assert left == []
+
+
+def test_killing_the_parent_ends_nobody_else_s_grading(start_any: Start) -> None:
+    start_any("import os, signal\nif os.getppid() > 1:\n    os.kill(os.getppid(), signal.SIGKILL)")
+    lab, _ = start_any("def fine():\n    return 1")
+    assert lab.fine() == 1
+
+
+def test_a_submission_s_modules_never_stand_before_installed_ones(start: Start) -> None:
+    files = {
+        "json.py": b"value = 'shipped'",
+        "numpy.py": b"value = 'shipped'",
+        "attnlab.py": b"value = 'shipped'",
+        "mine.py": b"value = 'mine'",
+    }
+    lab, _ = start(
+        "import json, numpy, attnlab, mine\ndef values():\n    return [getattr(m, 'value', None) for m in (json, numpy, attnlab, mine)]",
+        files=files,
+    )
+    assert lab.values() == [None, None, None, "mine"]
+
+
+def test_a_submission_has_no_capability_left(start: Start) -> None:
+    lab, _ = start("def status():\n    return open('/proc/self/status').read()")
+    capabilities = {
+        k: v for k, _, v in (line.partition(":") for line in lab.status().splitlines()) if k.startswith("Cap")
+    }
+    assert {k: int(v, 16) for k, v in capabilities.items() if k in ("CapEff", "CapPrm", "CapBnd")} == {
+        "CapEff": 0,
+        "CapPrm": 0,
+        "CapBnd": 0,
+    }
