@@ -46,8 +46,14 @@ class Transport(Protocol):
 class StandIn:
     """An object of the oracle that the submission may use: plain attributes, and methods that run here."""
 
-    def __init__(self, target: object, attributes: Mapping[str, Any], methods: Sequence[str]) -> None:
-        self.target, self.attributes, self.methods = target, attributes, methods
+    def __init__(
+        self,
+        target: object,
+        attributes: Mapping[str, Any],
+        methods: Sequence[str],
+        properties: Sequence[str] = (),
+    ) -> None:
+        self.target, self.attributes, self.methods, self.properties = target, attributes, methods, properties
 
 
 class Remote:
@@ -63,6 +69,10 @@ class Remote:
     def call(self, method: str, *args: Any, **kwargs: Any) -> Any:
         """Call a method there."""
         return self._lab._call(self._handle.id, method, args, kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it: a function of the submission that was handed to a function of the oracle."""
+        return self._lab._call(self._handle.id, None, args, kwargs)
 
     def get(self, attribute: str) -> Any:
         """Read an attribute or property there."""
@@ -114,10 +124,18 @@ class Lab:
 
     # ---- what checks may use beside the submission's own names
     def stand_in(
-        self, target: object, *, attributes: Mapping[str, Any] | None = None, methods: Sequence[str] = ()
+        self,
+        target: object,
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        methods: Sequence[str] = (),
+        properties: Sequence[str] = (),
     ) -> StandIn:
-        """An object to hand over: it has these attributes and methods there, and is callable if it is here."""
-        return StandIn(target, attributes or {}, methods)
+        """An object to hand over: it has these members there, and is callable if it is here.
+
+        ``attributes`` are handed over once; ``methods`` and ``properties`` are asked here each time.
+        """
+        return StandIn(target, attributes or {}, methods, properties)
 
     def kept(self, array: np.ndarray[Any, Any], layout: str = "c") -> Kept:
         """Put an array into the sandbox once."""
@@ -200,6 +218,8 @@ class Lab:
                 raise RuntimeError("this function was called far too often")
             function: Any = stand_in.target
             if callback.method is not None:
+                if callback.method in stand_in.properties:
+                    return wire.Answer(callback.id, self._encode(getattr(function, callback.method)))
                 if callback.method not in stand_in.methods:
                     raise AttributeError(callback.method[:100])
                 function = getattr(function, callback.method)
@@ -236,7 +256,9 @@ class Lab:
         number = next(self._numbers)
         self._functions[number] = stand_in
         attributes = {k: self._encode(v) for k, v in stand_in.attributes.items()}
-        return wire.StandIn(number, attributes, list(stand_in.methods), callable(stand_in.target))
+        return wire.StandIn(
+            number, attributes, list(stand_in.methods), list(stand_in.properties), callable(stand_in.target)
+        )
 
     def _decode(self, value: wire.Value) -> Any:
         try:
@@ -273,7 +295,7 @@ def fault(reply: wire.Failure) -> failures.SubmissionFault:
     return failures.Raised(reply.type_name[:200], reply.text[:1000], reply.where[:200])
 
 
-class _InProcess:
+class InProcess:
     """Both ends of the wire in one process, for trusted code: suspects, the reference, tests."""
 
     def __init__(self, namespace: dict[str, Any]) -> None:
@@ -312,4 +334,4 @@ def local_lab(namespace: dict[str, Any]) -> Lab:
 
     For trusted code only: there is no isolation and no time limit.
     """
-    return Lab(_InProcess(namespace))
+    return Lab(InProcess(namespace))

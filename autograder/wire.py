@@ -67,11 +67,12 @@ class Handle(msgspec.Struct, tag="h"):
 
 
 class StandIn(msgspec.Struct, tag="s"):
-    """A function or object of the oracle: calls of it come back as ``Callback``."""
+    """A function or object of the oracle: calls of it, its methods and its properties come back as ``Callback``."""
 
     id: int
     attributes: dict[str, Value]
     methods: list[str]
+    properties: list[str]
     callable: bool
 
 
@@ -81,9 +82,7 @@ class Opaque(msgspec.Struct, tag="o"):
     type_name: str
 
 
-Value = (
-    None | bool | int | float | str | Array | Integer | Sequence | Mapping | Handle | StandIn | Opaque
-)
+Value = None | bool | int | float | str | Array | Integer | Sequence | Mapping | Handle | StandIn | Opaque
 
 
 # ---- requests of the oracle
@@ -174,7 +173,7 @@ class Failure(msgspec.Struct, tag="failure"):
 
 
 class Callback(msgspec.Struct, tag="callback"):
-    """The submission calls a function of the oracle (or, with ``method``, a method of a stand-in)."""
+    """The submission calls a function of the oracle (or, with ``method``, a method or property of a stand-in)."""
 
     id: int
     target: int

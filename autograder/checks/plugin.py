@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,14 +27,19 @@ from autograder.result import Verdict
 TIMEOUTS_PER_FUNCTION = 2
 
 #: Every plugin of pytest that the checks do not need costs time for each submission, or writes somewhere.
-_WITHOUT = ("terminal", "cacheprovider", "logging", "capture", "warnings", "doctest", "unraisableexception", "threadexception", "faulthandler", "junitxml", "pastebin", "stepwise", "debugging", "setuponly", "tmpdir", "monkeypatch", "recwarn")  # fmt: skip
+_WITHOUT = """
+    terminal cacheprovider logging capture warnings doctest unraisableexception threadexception faulthandler
+    junitxml pastebin stepwise debugging setuponly tmpdir monkeypatch recwarn
+""".split()
 _OPTIONS = ["--disable-plugin-autoload", "--noconftest", "--assert=plain", "-c", "/dev/null"]
 _OPTIONS += [option for name in _WITHOUT for option in ("-p", f"no:{name}")]
 
 SKIPPED = "Not tried, because it builds on something that did not hold: {title}"
 NOT_WRITTEN = "Not tried, because {function} is not there yet."
 TOO_SLOW = "Not tried: {function} ran into its time limit before, more than once."
-OUR_ERROR = "The grader made an error in this check ({what}). It costs nothing, and is repaired before the mark is given out."
+OUR_ERROR = (
+    "The grader made an error in this check ({what}). It costs nothing, and is repaired before the mark is given out."
+)
 
 
 def folder(assignment: str) -> Path:
@@ -77,26 +82,36 @@ class Collected:
 
 
 class Marking(Collected):
-    """Runs the checks of one notebook on one submission; ``outcomes`` has one for each."""
+    """Runs the checks of one notebook on one submission; ``outcomes`` has one for each that was run.
+
+    ``missing`` has the functions (``notebook.task.function``) that are not written yet.
+    ``given``: only these functions are checked, each after what it is given (carry-over: right functions in
+    the place of the submission's earlier ones).
+    """
 
     def __init__(
-        self, notebook: str, transport: Transport, seed: str, call_seconds: float, measure: Measure
+        self,
+        notebook: str,
+        transport: Transport,
+        *,
+        seed: str,
+        call_seconds: float,
+        measure: Measure,
+        given: Mapping[str, Sequence[Callable[[Lab], None]]] | None = None,
     ) -> None:
         super().__init__(notebook)
-        self.transport, self.course_seed, self.call_seconds, self._measure = (
-            transport,
-            seed,
-            call_seconds,
-            measure,
-        )
+        self.transport, self.course_seed, self.call_seconds = transport, seed, call_seconds
+        self._measure, self._given = measure, given
         self.outcomes: dict[str, Outcome] = {}
         self._titles: dict[str, str] = {}
-        self._missing: set[str] = set()
+        self.missing: set[str] = set()
         self._timeouts: dict[str, int] = {}
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         super().pytest_collection_modifyitems(items)
         self._titles = {d.id: title for d, title in self.declared}
+        if self._given is not None:
+            items[:] = [i for i in items if declaration(i).function in self._given]
 
     def pytest_runtestloop(self) -> bool | None:
         return None
@@ -107,6 +122,8 @@ class Marking(Collected):
         """The submission."""
         limit = min(declaration(request.node).seconds, self.call_seconds)
         lab = Lab(self.transport, seconds=limit)
+        for give in (self._given or {}).get(declaration(request.node).function, ()):
+            give(lab)
         yield lab
         lab.close()
 
@@ -134,7 +151,7 @@ class Marking(Collected):
             before = self.outcomes.get(needed)
             if before is None or before.verdict != "passed":
                 pytest.skip(SKIPPED.format(title=self._titles.get(needed, needed)))
-        if key in self._missing:
+        if key in self.missing:
             pytest.skip(NOT_WRITTEN.format(function=declared.function))
         if self._timeouts.get(key, 0) >= TIMEOUTS_PER_FUNCTION:
             pytest.skip(TOO_SLOW.format(function=declared.function))
@@ -166,7 +183,7 @@ class Marking(Collected):
         key = f"{declared.notebook}.{declared.task}.{declared.function}"
         if isinstance(error, failures.Finding):
             if isinstance(error, failures.Missing):
-                self._missing.add(key)
+                self.missing.add(key)
             if isinstance(error, failures.TimedOut):
                 self._timeouts[key] = self._timeouts.get(key, 0) + 1
             return Found(error.verdict, error.message)

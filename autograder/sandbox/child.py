@@ -207,11 +207,13 @@ class Runner:
         def function(*args: Any, **kwargs: Any) -> Any:
             return self.call_back(number, None, args, kwargs)
 
-        if not value.methods and not value.attributes:
+        if not value.methods and not value.attributes and not value.properties:
             return function
         members: dict[str, Any] = {k: self.decode(v) for k, v in value.attributes.items()}
         for name in value.methods:
             members[name] = self._method(number, name)
+        for name in value.properties:
+            members[name] = property(self._method(number, name))
         if value.callable:
             members["__call__"] = lambda _self, *args, **kwargs: function(*args, **kwargs)
         return type("StandIn", (), members)()

@@ -1,0 +1,47 @@
+# Everything works from a fresh clone with Python 3.11 or later, make and a package index.
+# Another interpreter: make test PYTHON=python3.13
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+# One BLAS thread per process: on a busy machine more of them only wait for each other.
+ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.PHONY: help demo test soak lint release clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo     grade the bundled sample submissions and write build/demo/"
+	@echo "make test     lint, types, and the tests of this repository (at most 15 minutes on two cores)"
+	@echo "make soak     what takes longer: long agreement runs, kills, fuzzing at full length"
+	@echo "make lint     ruff and mypy only"
+	@echo "make release  rebuild assignments/, solutions/, source/*.ipynb and release/ from the masters"
+
+$(STAMP): constraints.txt pyproject.toml assignments/pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "This needs Python 3.11 or later; $(PYTHON) is older or missing. Try: make test PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' || { \
+	  echo "$(PYTHON) came without the venv module. On Debian or Ubuntu: install python3-venv." >&2; exit 1; }
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ./assignments -e ".[dev]"
+	@touch $(STAMP)
+
+demo: $(STAMP)
+	$(ONE_THREAD) $(BIN)/autograder demo --out build/demo
+
+test: lint
+	$(ONE_THREAD) $(BIN)/python -m pytest
+
+soak: $(STAMP)
+	$(ONE_THREAD) $(BIN)/python -m pytest -m soak --timeout 7200
+
+lint: $(STAMP)
+	$(BIN)/python -m ruff check
+	$(BIN)/python -m mypy
+
+release: $(STAMP)
+	$(ONE_THREAD) $(BIN)/autograder release lab07
+
+clean:
+	rm -rf build .pytest_cache .mypy_cache .ruff_cache $(VENV)

@@ -1,0 +1,220 @@
+"""From what the checks found to a mark.
+
+The rule for rounding, said once: points are counted in whole ten-thousandths. The points of a function are
+shared among its checks by weight, exactly, and what does not divide goes to the checks with the largest
+remainder (the earlier one of two alike). So the parts of every shown mark add up to it, to the last digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+import msgspec
+
+from autograder.course import UNITS_PER_POINT, ByPerson, Course, CourseError, units
+from autograder.result import WAITING_FOR_A_MACHINE, CheckResult, Result, Verdict
+from autograder.spelling import clip, spell
+
+#: Characters of a message that are kept in a result.
+MAX_MESSAGE = 4000
+
+UNCHECKED = "The grader has no check for this function. That is an error of the grader, and costs nothing."
+WAITS_FOR_A_PERSON = "A person reads this answer; its points are not in the score yet."
+NOTHING_TO_READ = "{notebook} was not handed in, so there is no answer to read."
+
+
+class Outcome(msgspec.Struct, kw_only=True):
+    """What one check found; ``weight`` is its part of the points of its function."""
+
+    id: str
+    notebook: str
+    task: str
+    function: str
+    title: str
+    verdict: Verdict
+    weight: float = 1.0
+    suspect: str | None = None
+    message: str | None = None
+
+
+class Facts(msgspec.Struct, kw_only=True):
+    """What else a result says: where it came from and under what it was made.
+
+    ``handed_in`` names the notebooks that were there, readable or not.
+    """
+
+    submission: str
+    assignment: str
+    kit_version: str
+    course_seed_id: str
+    isolation: str
+    device: str
+    seconds: float
+    cpu_seconds: float
+    digest: str
+    handed_in: tuple[str, ...]
+    message: str | None = None
+
+
+def assemble(outcomes: Sequence[Outcome], course: Course, facts: Facts) -> Result:
+    """The result of one submission, with every point of the course in it.
+
+    `CourseError` where a check has no points in the course, or two checks have one id.
+    """
+    rows = [*_checked(outcomes, course), *_unchecked(outcomes, course), *_by_person(course, facts)]
+    order = [(name, key.partition(".")[0]) for name in course.notebooks for key in _keys(course, name)]
+    rows.sort(key=lambda row: order.index((row[0].notebook, row[0].task)))
+
+    score = pending = manual = total = 0
+    for check, worth in rows:
+        total += worth
+        if check.verdict == "passed":
+            score += worth
+        elif check.verdict in WAITING_FOR_A_MACHINE:
+            pending += worth
+        elif check.verdict == "by_person":
+            manual += worth
+    errors = sum(check.verdict == "grader_error" for check, _ in rows)
+    return Result(
+        submission=spell(facts.submission),
+        assignment=facts.assignment,
+        kit_version=facts.kit_version,
+        course_seed_id=facts.course_seed_id,
+        isolation=facts.isolation,
+        device=facts.device,
+        score=score / UNITS_PER_POINT,
+        max_score=total / UNITS_PER_POINT,
+        pending_points=pending / UNITS_PER_POINT,
+        manual_points=manual / UNITS_PER_POINT,
+        provisional=pending > 0 or errors > 0,
+        seconds=round(facts.seconds, 3),
+        cpu_seconds=round(facts.cpu_seconds, 3),
+        message=_message(facts, errors),
+        digest=facts.digest,
+        checks=[check for check, _ in rows],
+    )
+
+
+def broken(course: Course, facts: Facts, why: str) -> Result:
+    """The result of a submission that the grader itself could not grade: every check a grader error."""
+    outcomes = [
+        Outcome(
+            id=f"{notebook}.{key}.not_graded",
+            notebook=notebook,
+            task=key.partition(".")[0],
+            function=key.partition(".")[2],
+            title="This function could not be graded.",
+            verdict="grader_error",
+            message=why,
+        )
+        for notebook in course.notebooks
+        for key in course.parts[notebook].points
+    ]
+    return assemble(outcomes, course, facts)
+
+
+def shares(points: float, weights: Sequence[float]) -> list[int]:
+    """Ten-thousandths for each weight, which add up to ``points``; alike where all weights are zero."""
+    if not all(weight >= 0 for weight in weights):
+        raise CourseError(f"The weights {list(weights)} of checks must not be below zero.")
+    whole, exact = units(points), [Fraction(weight) for weight in weights]
+    if not any(exact):
+        exact = [Fraction(1)] * len(exact)
+    ideal = [whole * weight / sum(exact) for weight in exact]
+    given = [int(part) for part in ideal]
+    by_remainder = sorted(range(len(ideal)), key=lambda i: given[i] - ideal[i])
+    for i in by_remainder[: whole - sum(given)]:
+        given[i] += 1
+    return given
+
+
+def _keys(course: Course, notebook: str) -> Iterable[str]:
+    part = course.parts[notebook]
+    yield from part.points
+    yield from (f"{answer.task}.{answer.function}" for answer in part.by_person)
+
+
+def _checked(outcomes: Sequence[Outcome], course: Course) -> list[tuple[CheckResult, int]]:
+    functions: dict[tuple[str, str], list[int]] = {}
+    for i, outcome in enumerate(outcomes):
+        functions.setdefault((outcome.notebook, f"{outcome.task}.{outcome.function}"), []).append(i)
+    if len({outcome.id for outcome in outcomes}) != len(outcomes):
+        raise CourseError("Two checks have the same id.")
+    worth = [0] * len(outcomes)
+    for (notebook, key), indices in functions.items():
+        part = course.parts.get(notebook)
+        if part is None or key not in part.points:
+            raise CourseError(f"{notebook}.{key} is checked, and has no points in course.toml.")
+        parts = shares(part.points[key], [outcomes[i].weight for i in indices])
+        for i, share in zip(indices, parts, strict=True):
+            worth[i] = share
+    return [(_row(outcome, share), share) for outcome, share in zip(outcomes, worth, strict=True)]
+
+
+def _unchecked(outcomes: Sequence[Outcome], course: Course) -> list[tuple[CheckResult, int]]:
+    """A function of the course that nothing checked is our mistake, and must not lower anybody's mark."""
+    seen = {(outcome.notebook, f"{outcome.task}.{outcome.function}") for outcome in outcomes}
+    rows = []
+    for notebook in course.notebooks:
+        for key, points in course.parts[notebook].points.items():
+            if (notebook, key) not in seen:
+                task, _, function = key.partition(".")
+                missing = Outcome(
+                    id=f"{notebook}.{key}.unchecked",
+                    notebook=notebook,
+                    task=task,
+                    function=function,
+                    title="This function is checked.",
+                    verdict="grader_error",
+                    message=UNCHECKED,
+                )
+                rows.append((_row(missing, units(points)), units(points)))
+    return rows
+
+
+def _by_person(course: Course, facts: Facts) -> list[tuple[CheckResult, int]]:
+    rows = []
+    for notebook in course.notebooks:
+        for answer in course.parts[notebook].by_person:
+            worth = units(answer.points)
+            rows.append((_row(_answer(answer, notebook, notebook in facts.handed_in), worth), worth))
+    return rows
+
+
+def _answer(answer: ByPerson, notebook: str, handed_in: bool) -> Outcome:
+    return Outcome(
+        id=f"{notebook}.{answer.task}.{answer.function}.by_person",
+        notebook=notebook,
+        task=answer.task,
+        function=answer.function,
+        title=answer.title,
+        verdict="by_person" if handed_in else "submission_error",
+        message=WAITS_FOR_A_PERSON if handed_in else NOTHING_TO_READ.format(notebook=notebook),
+    )
+
+
+def _row(outcome: Outcome, worth: int) -> CheckResult:
+    return CheckResult(
+        id=outcome.id,
+        notebook=outcome.notebook,
+        task=outcome.task,
+        function=outcome.function,
+        title=outcome.title,
+        points=worth / UNITS_PER_POINT if outcome.verdict == "passed" else 0.0,
+        max_points=worth / UNITS_PER_POINT,
+        verdict=outcome.verdict,
+        suspect=outcome.suspect,
+        message=None if outcome.message is None else clip(spell(outcome.message), MAX_MESSAGE),
+    )
+
+
+def _message(facts: Facts, errors: int) -> str | None:
+    """What a person should know about the whole submission; None where there is nothing to know."""
+    parts = [facts.message] if facts.message else []
+    if errors:
+        parts.append(
+            f"{errors} {'check' if errors == 1 else 'checks'} could not be done because of an error of the "
+            "grader. That is not the student's, and the mark must not be given out until it is repaired."
+        )
+    return clip(spell(" ".join(parts)), MAX_MESSAGE) if parts else None

@@ -1,0 +1,148 @@
+"""The measured exponent on a CPU: which sizes, how often, in which order, and how the answer comes about.
+
+Student and reference take turns, size after size, round after round, so that a machine that slows down slows
+everything alike; every call has fresh inputs, and of the repeats only the shortest counts. The short schedule
+takes about a second. What it cannot decide goes on to the long one, and no verdict against a student rests on
+one schedule alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NoReturn, Protocol
+
+from autograder.failures import CheckFailed, Inconclusive, OutOfMemory
+from autograder.measured.verdict import TINY, Finding, Samples, judge
+
+#: Sizes to choose from. Beyond the last, a call takes long and page faults decide on many machines.
+SIZES = tuple(2**k for k in range(3, 12))
+#: A schedule times this many sizes, the largest that can be afforded: four octaves, of which three are judged.
+LADDER = 5
+#: The next size is expected to take longer by what this one did, but by at least and at most this much.
+LEAST_GROWTH, MOST_GROWTH = 2.0, 10.0
+#: What takes less (seconds) is timed this often in every round: the minimum of many short calls costs nothing.
+SHORT_CALL, SHORT_REPEATS = 3e-3, 3
+FEWEST_ROUNDS = 3
+
+
+class Measure(Protocol):
+    """What can be timed. ``n`` is the number of tokens; inputs are fresh float32 arrays ``(n, 64)`` for each call,
+    and neither making them nor handing them over is in the seconds."""
+
+    def student(self, n: int) -> float:
+        """Seconds of one call of the submission's ``attention``."""
+        ...
+
+    def reference(self, n: int) -> float:
+        """Seconds of one call of plain attention, in a process like the submission's."""
+        ...
+
+    def spot_check(self, n: int) -> bool:
+        """Whether rows of what the last ``student(n)`` gave are right, chosen at random."""
+        ...
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """``longest``: seconds that one call may be expected to take, which decides the largest size. ``rounds``:
+    repeats of every size, fewer (at least ``FEWEST_ROUNDS``) where they would take more than ``total`` seconds."""
+
+    longest: float
+    rounds: int
+    total: float
+
+
+#: About half a second for code like the reference (0.03 s at the largest size), some two seconds at most.
+SHORT = Schedule(longest=0.15, rounds=5, total=1.2)
+#: For what the short one could not decide: larger sizes for slow code, and more repeats.
+LONG = Schedule(longest=1.0, rounds=9, total=4.0)
+
+
+def expect_quadratic(measure: Measure) -> None:
+    """Return where the submission's time grows with n². Raises ``CheckFailed`` where it does not, or where its
+    results at the largest size are wrong, and ``Inconclusive`` where this machine cannot tell."""
+    finding = decide(measure)
+    if finding.outcome != "unclear" and not measure.spot_check(finding.largest):
+        raise CheckFailed(
+            f"At n = {finding.largest}, rows of the output are not right, so its time says nothing: what holds for "
+            "short sequences must hold for long ones."
+        )
+    if finding.outcome == "quadratic":
+        return
+    if finding.outcome == "unclear":
+        raise Inconclusive(f"This machine could not tell how the time grows: {finding.reason}. The points wait.")
+    _not_quadratic(finding)
+
+
+def decide(measure: Measure) -> Finding:
+    """The finding of as many schedules as it takes; ``unclear`` where they do not agree against the student."""
+    first = judge(*sample(measure, SHORT))
+    if first.outcome == "quadratic":
+        return first
+    second = judge(*sample(measure, LONG))
+    if first.outcome == "unclear" and second.outcome in ("steeper", "flatter"):
+        first, second = second, judge(*sample(measure, LONG))
+    if second.outcome == first.outcome or (first.outcome == "unclear" and second.outcome == "quadratic"):
+        return second
+    return replace(second, outcome="unclear", reason="two measurements did not agree")
+
+
+def sample(measure: Measure, schedule: Schedule) -> tuple[Samples, Samples]:
+    """Seconds of student and reference at ``TINY`` and at each size of the ladder."""
+    seen = climb(measure, schedule.longest)
+    ladder = sorted(seen)[-LADDER:]
+    sizes = [TINY, *ladder]
+    # One call of each, in seconds: student and reference together.
+    repeats = {n: SHORT_REPEATS if n == TINY or sum(seen[n]) < SHORT_CALL else 1 for n in sizes}
+    round_seconds = sum(repeats[n] * sum(seen[n]) for n in ladder)
+    affordable = int(schedule.total / max(round_seconds, 1e-6))
+    student: dict[int, list[float]] = {n: [] for n in sizes}
+    reference: dict[int, list[float]] = {n: [] for n in sizes}
+    for _ in range(max(FEWEST_ROUNDS, min(schedule.rounds, affordable))):
+        for n in sizes:
+            for _ in range(repeats[n]):
+                reference[n].append(measure.reference(n))
+                student[n].append(measure.student(n))
+    return student, reference
+
+
+def climb(measure: Measure, longest: float) -> dict[int, tuple[float, float]]:
+    """Seconds of student and reference at each size that can be afforded; the warm-up of every size besides.
+
+    A size that needs more memory than there is ends the climb, unless it is the first.
+    """
+    measure.student(TINY)
+    measure.reference(TINY)
+    seen: dict[int, tuple[float, float]] = {}
+    growth = 4.0
+    for n in SIZES:
+        before = seen[n // 2][0] if n // 2 in seen else 0.0
+        if before * growth > longest:
+            break
+        try:
+            now = measure.student(n)
+        except OutOfMemory:
+            if not seen:
+                raise
+            break
+        if now < SHORT_CALL:
+            # The first call at a size is the warm-up; what is not quick is not called again for its sake.
+            now = min(now, measure.student(n))
+        seen[n] = now, measure.reference(n)
+        if before > 0:
+            growth = min(max(now / before, LEAST_GROWTH), MOST_GROWTH)
+    return seen
+
+
+def _not_quadratic(finding: Finding) -> NoReturn:
+    beside = f"Timed beside plain attention, up to n = {finding.largest}, your attention"
+    if finding.outcome == "steeper":
+        raise CheckFailed(
+            f"{beside} takes time that grows faster than n²: the fitted exponent is {finding.exponent:.1f}. Look for a "
+            "product or a loop over a third index that runs over tokens, such as one (n, n) matrix times another. "
+            "Section 7.9, step 5."
+        )
+    raise CheckFailed(
+        f"{beside} takes less time than n² scores need, and its time does not grow with n². All scores must be "
+        "computed anew in every call. Section 7.9, step 5."
+    )

@@ -1,0 +1,31 @@
+"""Everything that is made from the results of a folder: the table, the feedback pages, the class page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from autograder.pages.render import Hint, class_page, feedback
+from autograder.results import Kept, read_all, write_file
+from autograder.table import grades
+
+
+def known_hints() -> Mapping[str, Hint]:
+    """What to say about each suspect, by its identifier."""
+    from autograder.suspects.registry import all_suspects
+
+    return {suspect.id: suspect for suspect in all_suspects()}
+
+
+def publish(out: Path, title: str, hints: Mapping[str, Hint]) -> tuple[list[Kept], list[Path]]:
+    """Write ``grades.csv``, ``feedback/*.html`` and ``index.html``; give back what they were made from.
+
+    `results.FolderError` where one cannot be written.
+    """
+    kept, unreadable = read_all(out)
+    write_file(out / "grades.csv", grades([one.result for one in kept]).encode("utf-8"))
+    for one in kept:
+        write_file(out / "feedback" / f"{one.stem}.html", feedback(one, title, hints).encode("utf-8"))
+    names = [path.name for path in unreadable]
+    write_file(out / "index.html", class_page(kept, title, hints, names).encode("utf-8"))
+    return kept, unreadable

@@ -1,0 +1,132 @@
+"""Everything that is generated from the masters, as one mapping from path to content.
+
+Nothing here writes into the repository: a build can be compared with what is there, inspected, or written.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import string
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+from nbgrader.preprocessors import ComputeChecksums, LockCells
+
+from autograder.course import Course
+from autograder.release import archive, skeleton
+from autograder.release.masters import Master
+
+#: Path relative to the repository's root, with forward slashes → content.
+Tree = dict[str, bytes]
+
+#: Key of a notebook's metadata; holds the hash of the cells that its outputs came from.
+EXECUTED_FROM = "executed_from_sha256"
+
+
+def build(root: Path, course: Course, masters: Iterable[Master]) -> Tree:
+    """All generated files of an assignment but the executed notebooks, see ``solution_notebook``."""
+    lab = course.assignment
+    masters = list(masters)
+    wheel_name, wheel = archive.wheel(root / "assignments")
+    tree: Tree = {f"release/{lab}/{wheel_name}": wheel}
+    bundle: Tree = {f"{lab}/{wheel_name}": wheel}
+    for master in masters:
+        skeleton_notebook = notebook_bytes(released(master))
+        skeleton_module = module(shown(master, skeleton.skeleton))
+        tree |= {
+            f"source/{lab}/{master.name}.ipynb": notebook_bytes(shown(master, skeleton.for_nbgrader)),
+            f"assignments/{lab}/{master.name}.py": skeleton_module,
+            f"solutions/{lab}/{master.name}.py": module(shown(master, skeleton.solution)),
+            f"release/{lab}/{master.name}.ipynb": skeleton_notebook,
+        }
+        bundle |= {
+            f"{lab}/{master.name}.ipynb": skeleton_notebook,
+            f"{lab}/{master.name}.py": skeleton_module,
+        }
+    bundle[f"{lab}/README.md"] = _handout(course, masters, wheel_name)
+    tree[f"release/{lab}/{lab}.zip"] = archive.packed(bundle)
+    return tree
+
+
+def shown(master: Master, view: Callable[[str], str]) -> Any:
+    """The master's notebook, every cell as ``view`` shows it; one of which nothing is left is dropped."""
+    notebook = copy.deepcopy(master.notebook)
+    for cell in notebook.cells:
+        cell.source = view(cell.source)
+    notebook.cells = [cell for cell in notebook.cells if cell.source.strip() or "nbgrader" in cell.metadata]
+    return notebook
+
+
+def released(master: Master) -> Any:
+    """The notebook that a student opens, with what nbgrader needs to know it again when it comes back."""
+    notebook = shown(master, skeleton.skeleton)
+    for preprocessor in (LockCells(), ComputeChecksums()):
+        notebook, _ = preprocessor.preprocess(notebook, {})
+    return notebook
+
+
+def solution_notebook(master: Master) -> Any:
+    """The filled-in notebook, not yet executed; its metadata names what its outputs must come from."""
+    notebook = shown(master, skeleton.solution)
+    cells = [(cell.id, cell.cell_type, cell.source) for cell in notebook.cells]
+    notebook.metadata[EXECUTED_FROM] = hashlib.sha256(json.dumps(cells).encode("utf-8")).hexdigest()
+    return notebook
+
+
+def without_outputs(notebook: Any) -> Any:
+    """A copy of ``notebook`` without what executing it left."""
+    bare = copy.deepcopy(notebook)
+    for cell in bare.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+            cell.metadata.pop("execution", None)
+    return bare
+
+
+def is_current(committed: bytes | None, master: Master) -> bool:
+    """Whether an executed notebook was made from the master as it is now.
+
+    Its outputs are times and plots of one machine on one day: they are not compared.
+    """
+    if committed is None:
+        return False
+    try:
+        found = nbformat.reads(committed.decode("utf-8"), as_version=4)
+    except (ValueError, nbformat.reader.NotJSONError, nbformat.ValidationError):
+        return False
+    return notebook_bytes(without_outputs(found)) == notebook_bytes(solution_notebook(master))
+
+
+def notebook_bytes(notebook: Any) -> bytes:
+    """A notebook as a file. Raises ``nbformat.ValidationError`` where it is none."""
+    nbformat.validate(notebook)
+    text: str = nbformat.writes(notebook, version=nbformat.NO_CONVERT)
+    return text.rstrip("\n").encode("utf-8") + b"\n"
+
+
+def module(notebook: Any) -> bytes:
+    """A notebook as a module with percent markers; what a student fills in keeps its ``grade_id``."""
+    plain = copy.deepcopy(notebook)
+    for cell in plain.cells:
+        about = cell.metadata.pop("nbgrader", {})
+        if about.get("solution"):
+            cell.metadata["nbgrader"] = {"grade_id": about["grade_id"]}
+    plain.metadata = nbformat.from_dict(
+        {"jupytext": {"notebook_metadata_filter": "-all", "cell_metadata_filter": "nbgrader,-all"}}
+    )
+    text: str = jupytext.writes(plain, fmt="py:percent")
+    return text.rstrip("\n").encode("utf-8") + b"\n"
+
+
+def _handout(course: Course, masters: Iterable[Master], wheel_name: str) -> bytes:
+    template = string.Template(Path(__file__).with_name("handout.md").read_text(encoding="utf-8"))
+    contents = "\n".join(
+        f"- `{master.name}.ipynb`: the notebook; `{master.name}.py`: the same as a module for an editor."
+        for master in masters
+    )
+    return template.substitute(title=course.title, contents=contents, wheel=wheel_name).encode("utf-8")

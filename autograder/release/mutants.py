@@ -1,0 +1,111 @@
+"""Every named mistake, made in the solution: does it lose marks in its step, and is it named?
+
+Mistakes are our own code, so they run in plain processes of ours, where the hidden checks get the same encoding
+of answers as from a sandbox. There are hundreds of them; this takes minutes.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+from autograder.checks import plugin
+from autograder.course import Course
+from autograder.lab import local_lab
+from autograder.marks import Outcome
+from autograder.measured.student import Measure
+from autograder.release.problem import Problem
+from autograder.suspects import Suspect, all_suspects, name_suspect, suspects_of
+
+#: Any seed would do; the same one every time, so that a release that was refused is refused again.
+SEED = "release"
+_LOST = ("failed", "submission_error", "timeout")
+
+
+def survivors(course: Course, solutions: Mapping[str, str]) -> Iterator[Problem]:
+    """The mistakes that no check sees, or that are not named. ``solutions``: filled-in modules by notebook."""
+    notebook_of = {key: name for name, part in course.parts.items() for key in part.points}
+    jobs: dict[str, str] = {}
+    for suspect in all_suspects():
+        name = notebook_of.get(f"{suspect.task}.{suspect.function}")
+        if name is None:
+            what = f"{suspect.task}.{suspect.function} has no points in {course.assignment}."
+            yield Problem(_where(suspect), what, "Correct its task or its function.")
+        else:
+            jobs[suspect.function] = name
+    spawn = multiprocessing.get_context("spawn")  # a fork of a process that has loaded torch can hang
+    with ProcessPoolExecutor(os.cpu_count(), mp_context=spawn, initializer=_as_when_grading) as pool:
+        running = [
+            pool.submit(survivors_of, function, course.assignment, name, solutions[name])
+            for function, name in jobs.items()
+        ]
+        for done in as_completed(running):
+            yield from done.result()
+
+
+def survivors_of(function: str, assignment: str, notebook: str, solution: str) -> list[Problem]:
+    """The same for the mistakes of one function."""
+    found: list[Problem] = []
+    for suspect in suspects_of(function):
+        for number, text in enumerate(suspect.sources, start=1):
+            told = f"text {number} of {len(suspect.sources)}"
+            namespace = bound(solution, text)
+            if not any(
+                outcome.verdict in _LOST for outcome in checked(assignment, notebook, suspect.task, namespace)
+            ):
+                what = f"This mistake ({told}) loses no marks in {suspect.task}."
+                found.append(
+                    Problem(_where(suspect), what, "Write a check that sees it, or take the mistake out.")
+                )
+            match = name_suspect(
+                local_lab(namespace), function, np.random.default_rng(plugin.derive(SEED, function))
+            )
+            if match is None or match.id != suspect.id:
+                what = f"This mistake ({told}) is taken for {match.id if match else 'no known one'}."
+                found.append(
+                    Problem(_where(suspect), what, "Let a probe tell them apart, or make them one mistake.")
+                )
+    return found
+
+
+def bound(*texts: str) -> dict[str, Any]:
+    """What a submission with these texts, one after the other, binds."""
+    namespace: dict[str, Any] = {"__name__": "submission"}
+    for text in texts:
+        exec(compile(text, "<submission>", "exec"), namespace)  # noqa: S102 our own masters and suspects
+    return namespace
+
+
+def checked(assignment: str, notebook: str, task: str, namespace: dict[str, Any]) -> list[Outcome]:
+    """How the hidden checks of a step end, but for those that measure time."""
+    marking = _Here(notebook, task, namespace)
+    plugin.run(assignment, marking)
+    return list(marking.outcomes.values())
+
+
+class _Here(plugin.Marking):
+    """The checks of one step, on code in this process."""
+
+    def __init__(self, notebook: str, task: str, namespace: dict[str, Any]) -> None:
+        transport = local_lab(namespace)._transport
+        super().__init__(notebook, transport, seed=SEED, call_seconds=60.0, measure=cast(Measure, None))
+        self.task = task
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        super().pytest_collection_modifyitems(items)
+        declared = [(item, plugin.declaration(item)) for item in items]
+        items[:] = [item for item, check in declared if check.task == self.task and not check.measured]
+
+
+def _as_when_grading() -> None:
+    os.environ["ATTNLAB_GRADING"] = "1"
+
+
+def _where(suspect: Suspect) -> str:
+    return f"autograder/suspects, {suspect.id}"

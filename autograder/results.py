@@ -1,0 +1,106 @@
+"""The folder of a grading run: one file per submission, whole or not there, and reading them back.
+
+A file is written beside its place, flushed to the disk and moved into place, so that a grader killed at any
+moment leaves what was there before. Two graders in one folder write the same bytes for the same submission.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from autograder.result import SCHEMA, Result
+
+#: A result larger than this was not written by this grader.
+MAX_RESULT_BYTES = 32 * 2**20
+
+
+class FolderError(Exception):
+    """The folder for results cannot be used (any more); the message is a sentence for a person."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A result in the folder, and the name of its files there without their endings."""
+
+    stem: str
+    result: Result
+
+
+def prepare(out: Path) -> None:
+    """Make the folder, and find out now whether it can be written, not after an hour of grading."""
+    try:
+        for folder in (out, out / "results", out / "feedback"):
+            folder.mkdir(parents=True, exist_ok=True)
+            probe = folder / f".{secrets.token_hex(8)}.tmp"
+            probe.write_bytes(b"x")
+            probe.unlink()
+    except OSError as error:
+        raise FolderError(f"Results cannot be written to {out}: {error.strerror}.") from None
+
+
+def write(out: Path, name: str, result: Result) -> None:
+    """Put a result in its place, as ``results/<name>.json``."""
+    content = msgspec.json.format(msgspec.json.encode(result), indent=1) + b"\n"
+    write_file(out / "results" / f"{name}.json", content)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; `FolderError` where the disk is full or cannot be written."""
+    draft = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        with draft.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+        _flush_folder(path.parent)
+    except OSError as error:
+        raise FolderError(
+            f"{path} cannot be written: {error.strerror}. What was there before is unchanged, and the "
+            "results that were finished are kept; the same command goes on from there."
+        ) from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def read(path: Path) -> Result | None:
+    """A result, or None where there is no readable one: it is then made again."""
+    try:
+        if path.stat().st_size > MAX_RESULT_BYTES:
+            return None
+        result = msgspec.json.decode(path.read_bytes(), type=Result)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return result if result.schema == SCHEMA else None
+
+
+def read_all(out: Path) -> tuple[list[Kept], list[Path]]:
+    """Every result of the folder in the order of their names, and the files that could not be read."""
+    kept, unreadable = [], []
+    for path in (out / "results").glob("*.json"):
+        if path.name.startswith("."):
+            continue
+        result = read(path)
+        if result is None:
+            unreadable.append(path)
+        else:
+            kept.append(Kept(path.stem, result))
+    kept.sort(key=lambda one: (one.result.submission.casefold(), one.stem))
+    return kept, sorted(unreadable)
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the new name last through a power cut, where the file system can."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        # Some network file systems refuse this for folders; the file itself is on the disk by now.
+        pass
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,49 @@
+"""About a dozen questions to each function of the contract, chosen so that mistakes answer them differently.
+
+``observe`` asks a submission through the ``lab`` interface, so a sandboxed submission and a suspect in this
+process are asked the very same thing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from autograder.lab import Lab
+from autograder.suspects.probes import step1, step2_3, step4, step5, step6, step7, step8
+from autograder.suspects.probes.record import Notes, Observation
+
+PROBES: dict[str, Callable[[Lab, np.random.Generator, Notes], None]] = {
+    "softmax": step1.observe_softmax,
+    "attention": step1.observe_attention,
+    "self_attention": step1.observe_self_attention,
+    "worked_example": step2_3.observe_worked_example,
+    "compare_with_torch": step2_3.observe_compare_with_torch,
+    "permutation_gap": step4.observe_permutation_gap,
+    "sinusoidal_positions": step4.observe_sinusoidal_positions,
+    "equivariance_report": step4.observe_equivariance_report,
+    "time_calls": step5.observe_time_calls,
+    "local_slopes": step5.observe_local_slopes,
+    "fit_exponent": step5.observe_fit_exponent,
+    "score_bytes": step6.observe_score_bytes,
+    "peak_memory": step6.observe_peak_memory,
+    "largest_n": step6.observe_largest_n,
+    "causal_mask": step7.observe_causal_mask,
+    "prefix_gap": step7.observe_prefix_gap,
+    "KVCache": step8.observe_kv_cache,
+    "generate": step8.observe_generate,
+    "time_generation": step8.observe_time_generation,
+    "kv_cache_bytes": step8.observe_kv_cache_bytes,
+}
+
+
+def observe(lab: Lab, function: str, rng: np.random.Generator) -> list[Observation]:
+    """What a submission answers to the probes of one function.
+
+    Inputs come from ``rng`` alone. A call that raises gives the type of the exception as its observation;
+    ``failures.TimedOut`` and ``failures.Died`` end it, as nothing can be asked after them.
+    """
+    notes = Notes()
+    PROBES[function](lab, rng, notes)
+    return notes.observations

@@ -1,0 +1,119 @@
+"""What a probe writes down: named values that can be laid beside those of another submission.
+
+Everything that a submission gives is hostile until it is one of two plain things here: a float64 array, or a
+word (an exception's type, what came instead of a number). Nothing in this module raises on strange values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from autograder import failures
+from autograder.lab import Opaque, Remote
+
+Array = np.ndarray[Any, Any]
+
+#: Absolute. Right code in float64 on numbers of size one differs by less; the smallest mistake that is looked
+#: for (1e-8 added to a sum) by more.
+EXACT = 1e-10
+#: The same for float32 inputs.
+SINGLE = 2e-5
+#: More numbers than any answer to a probe has; a longer answer is only described.
+MAX_SIZE = 20_000
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One named finding; ``tolerance`` is the absolute difference that rounding alone may make."""
+
+    name: str
+    value: Array | str
+    tolerance: float = EXACT
+
+
+class Notes:
+    """Collects the observations of one submission on one function."""
+
+    def __init__(self) -> None:
+        self.observations: list[Observation] = []
+
+    def write(self, name: str, found: Any, tolerance: float = EXACT) -> None:
+        """Note a value that came from the submission, or one that was counted about it."""
+        self.observations.append(Observation(name, plain(found), tolerance))
+
+    def answer(
+        self,
+        name: str,
+        call: Callable[[], Any],
+        *,
+        parts: Sequence[str] = (),
+        tolerance: float = EXACT,
+        kinds: bool = False,
+    ) -> Any:
+        """Note what a call gives, or the type of the exception that it raises, and hand the raw value on.
+
+        ``parts`` names the members of a pair, each noted by itself. ``kinds``: also whether it is a bool, an
+        integer or a float, where the contract makes a difference.
+        """
+        try:
+            found = call()
+        except (failures.TimedOut, failures.Died):
+            raise
+        except failures.SubmissionFault as error:
+            found = f"raises {fault_name(error)}"
+        members = _pair(found, parts) if parts else [(name, found)]
+        for part, value in members:
+            label = f"{name}: {part}" if parts else name
+            self.write(label, value, tolerance)
+            if kinds:
+                self.write(f"{label}, kind", kind(value))
+        return None if isinstance(found, str) else found
+
+
+def fault_name(error: failures.SubmissionFault) -> str:
+    """A word for what went wrong in the submission."""
+    if isinstance(error, failures.Raised):
+        return error.type_name
+    return "MemoryError" if isinstance(error, failures.OutOfMemory) else type(error).__name__
+
+
+def _pair(found: Any, parts: Sequence[str]) -> list[tuple[str, Any]]:
+    """The members of a sequence of the right length; otherwise what came instead, for each of them."""
+    sequence = isinstance(found, list) or (isinstance(found, np.ndarray) and found.ndim > 0)
+    if sequence and len(found) == len(parts):
+        return list(zip(parts, found, strict=True))
+    instead = found if isinstance(found, str) else f"no pair but {kind(found)}"
+    return [(part, instead) for part in parts]
+
+
+def plain(found: Any) -> Array | str:
+    """A float64 array where the value is one number or a regular array of numbers, else a word for it."""
+    if isinstance(found, str):
+        return found[:200]
+    if isinstance(found, (bool, int, float, np.ndarray, np.generic, list)):
+        try:
+            array = np.asarray(found, dtype=np.float64)
+        except (ValueError, TypeError, OverflowError, MemoryError, RecursionError):
+            return kind(found)
+        return array if array.size <= MAX_SIZE else f"an array of {array.ndim} axes and very many numbers"
+    return kind(found)
+
+
+def kind(found: Any) -> str:
+    """What sort of thing a decoded value is, in a word or two."""
+    if isinstance(found, str):
+        return found[:200]
+    if isinstance(found, np.ndarray):
+        element = {"b": "bool", "i": "int", "u": "int"}.get(found.dtype.kind, "float")
+        return f"array of {element}" if found.ndim else element
+    if isinstance(found, list):
+        return f"list of {len(found)}"
+    if isinstance(found, dict):
+        return "mapping"
+    if isinstance(found, (Opaque, Remote)):
+        return "object"
+    return type(found).__name__

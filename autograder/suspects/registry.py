@@ -1,0 +1,149 @@
+"""The one list of named mistakes: what each is called, what a student is told, and the code of the mistake.
+
+    @suspect("softmax_over_queries", task="step1", hint="...", read="7.2, step 4")
+    def attention(Q, K, V, mask=None):
+        ...
+
+The decorated function or class carries the contract's name and is written for its mistake alone. Its text
+(``Suspect.source``) stands on its own: appended to a right submission, which binds ``np``, ``math`` and every
+name of the contract, it becomes the submission with that mistake. So one list serves the hints in feedback
+(``match.py``), the mutation test of the checks, and the statistics of a class.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TypeVar
+
+Code = TypeVar("Code", bound=Callable[..., object])
+
+#: Modules that hold suspects, in the order in which they are listed (and in which ties are broken).
+MODULES = (
+    "step1_softmax",
+    "step1_scores",
+    "step1_mask",
+    "step1_attention",
+    "step1_numerics",
+    "step1_self",
+    "step2",
+    "step3",
+    "step3_questions",
+    "step4_gap",
+    "step4_positions",
+    "step4_report",
+    "step4_written",
+    "step5_timing",
+    "step5_rows",
+    "step5_slopes",
+    "step6",
+    "step6_largest",
+    "step7",
+    "step7_prefix",
+    "step8_cache",
+    "step8_store",
+    "step8_generate",
+    "step8_output",
+    "step8_timing",
+    "step8_times",
+)
+
+
+@dataclass(frozen=True)
+class Suspect:
+    """A named misconception.
+
+    ``hint`` is one sentence for the student, without the solution; ``read`` is the place in the chapter.
+    ``varies``: its answers hang on chance or on another clock and differ from run to run.
+    ``variants`` are further texts of the same mistake (another constant, another style), so that a student
+    who wrote it differently is still told the same thing.
+    """
+
+    id: str
+    task: str
+    function: str
+    hint: str
+    read: str
+    code: Callable[..., object]
+    source: str
+    varies: bool = False
+    variants: tuple[str, ...] = ()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Every text of this mistake, the main one first."""
+        return (self.source, *self.variants)
+
+
+_REGISTERED: dict[str, Suspect] = {}
+
+
+def suspect(
+    identifier: str, *, task: str, hint: str, read: str, varies: bool = False
+) -> Callable[[Code], Code]:
+    """Register the decorated code as the mistake called ``identifier``."""
+
+    def register(code: Code) -> Code:
+        if identifier in _REGISTERED:
+            raise ValueError(f"there are two suspects called {identifier!r}")
+        text = _text(identifier, code, 0)
+        _REGISTERED[identifier] = Suspect(identifier, task, code.__name__, hint, read, code, text, varies)
+        return code
+
+    return register
+
+
+def same_mistake(identifier: str) -> Callable[[Code], Code]:
+    """Register the decorated code as another way to write the mistake called ``identifier``."""
+
+    def register(code: Code) -> Code:
+        known = _REGISTERED[identifier]
+        if known.function != code.__name__:
+            raise ValueError(f"{identifier!r} is a mistake of {known.function}, not of {code.__name__}")
+        text = _text(identifier, code, len(known.sources))
+        _REGISTERED[identifier] = replace(known, variants=(*known.variants, text))
+        return code
+
+    return register
+
+
+def _text(identifier: str, code: Callable[..., object], number: int) -> str:
+    """The text of a mistake's function or class, from ``def`` or ``class`` on, without its decorators.
+
+    Found by the identifier in its decorator: ``inspect.getsource`` takes classes of one name for each other.
+    ``number`` counts the texts of one mistake.
+    """
+    nodes, lines = _decorated(code.__module__)
+    node = nodes[identifier][number]
+    return "\n".join(lines[node.lineno - 1 : node.end_lineno]) + "\n"
+
+
+@cache
+def _decorated(module: str) -> tuple[dict[str, list[ast.stmt]], list[str]]:
+    """The statements of a module under each identifier that decorates them, and its lines."""
+    text = inspect.getsource(sys.modules[module])
+    nodes: dict[str, list[ast.stmt]] = {}
+    for node in ast.parse(text).body:
+        for decorator in getattr(node, "decorator_list", []):
+            if isinstance(decorator, ast.Call) and isinstance(decorator.args[0], ast.Constant):
+                nodes.setdefault(str(decorator.args[0].value), []).append(node)
+    return nodes, text.splitlines()
+
+
+@cache
+def all_suspects() -> tuple[Suspect, ...]:
+    """Every suspect, in the order of the steps."""
+    for name in MODULES:
+        importlib.import_module(f"autograder.suspects.{name}")
+    return tuple(_REGISTERED.values())
+
+
+@cache
+def suspects_of(function: str) -> tuple[Suspect, ...]:
+    """The suspects of one function of the contract."""
+    return tuple(s for s in all_suspects() if s.function == function)

@@ -1,0 +1,459 @@
+"""Mistakes of ``attention`` with its mask: polarity, place, fill, shape."""
+
+# The code below is what a student might write: untyped, and many times under the same name.
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, no-redef, no-any-return"
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autograder.suspects.registry import same_mistake, suspect
+from autograder.suspects.right import softmax
+
+TASK = "step1"
+WEIGHTS = "7.2, step 4"
+LAB = "7.9, lab step 1"
+ALLOWED = "7.9, lab step 3"
+CAUSAL = "7.4, First, prove the problem is real"
+
+
+# ---- polarity and place
+@suspect(
+    "mask_ignored",
+    task=TASK,
+    hint="The mask is taken but changes nothing.",
+    read=LAB,
+)
+def attention(Q, K, V, mask=None):
+    w = softmax(Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1]))
+    return w @ V, w
+
+
+@suspect(
+    "mask_inverted",
+    task=TASK,
+    hint="The cells that may be looked at are the ones that are hidden; check what True stands for.",
+    read=ALLOWED,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(s if mask is None else np.where(mask, -1e9, s))
+    return w @ V, w
+
+
+@same_mistake("mask_inverted")
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(s if mask is None else np.where(mask, -np.inf, s))
+    return w @ V, w
+
+
+@suspect(
+    "mask_after_softmax",
+    task=TASK,
+    hint="Hidden keys get no weight, but they were still counted when the rest was made to sum to one.",
+    read=WEIGHTS,
+)
+def attention(Q, K, V, mask=None):
+    w = softmax(Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1]))
+    w = w if mask is None else w * mask
+    return w @ V, w
+
+
+@suspect(
+    "max_includes_masked",
+    task=TASK,
+    hint="A hidden key with a large score still decides what the exponentials are measured against, "
+    "and the visible ones vanish.",
+    read=LAB,
+)
+def attention(Q, K, V, mask=None):
+    w = softmax(Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1]))
+    if mask is not None:
+        w = w * mask
+        w = w / w.sum(axis=-1, keepdims=True)
+    return w @ V, w
+
+
+@same_mistake("max_includes_masked")
+def attention(Q, K, V, mask=None):
+    w = softmax(Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1]))
+    if mask is not None:
+        w = w * mask
+        w = w / np.maximum(w.sum(axis=-1, keepdims=True), 1e-300)
+    return w @ V, w
+
+
+@suspect(
+    "mask_multiplies_scores",
+    task=TASK,
+    hint="A hidden score becomes zero, and a key with score zero is still looked at.",
+    read=WEIGHTS,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(s if mask is None else s * mask)
+    return w @ V, w
+
+
+@same_mistake("mask_multiplies_scores")
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(s if mask is None else np.where(mask, s, 1e-9))
+    return w @ V, w
+
+
+@suspect(
+    "mask_added_as_0_1",
+    task=TASK,
+    hint="Adding the mask lifts the visible scores a little and hides nothing.",
+    read=WEIGHTS,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(s if mask is None else s + mask)
+    return w @ V, w
+
+
+@suspect(
+    "mask_zeroes_values",
+    task=TASK,
+    hint="The hidden values are blanked, but their keys keep their share of the weights.",
+    read=WEIGHTS,
+)
+def attention(Q, K, V, mask=None):
+    w = softmax(Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1]))
+    return (w if mask is None else w * mask) @ V, w
+
+
+@suspect(
+    "mask_zeroes_keys",
+    task=TASK,
+    hint="The hidden keys are blanked, and a blank key is still looked at.",
+    read=WEIGHTS,
+)
+def attention(Q, K, V, mask=None):
+    if mask is not None:
+        seen = np.broadcast_to(mask, Q.shape[:-1] + K.shape[-2:-1]).any(axis=-2)
+        K, V = K * seen[..., None], V * seen[..., None]
+    w = softmax(Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1]))
+    return w @ V, w
+
+
+# ---- the fill
+@suspect(
+    "mask_fill_too_small",
+    task=TASK,
+    hint="Hidden keys keep a little weight, which shows as soon as the visible scores are low.",
+    read=WEIGHTS,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(np.where(True if mask is None else mask, s, -20.0))
+    return w @ V, w
+
+
+@same_mistake("mask_fill_too_small")
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(np.where(True if mask is None else mask, s, -10.0))
+    return w @ V, w
+
+
+@same_mistake("mask_fill_too_small")
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(np.where(True if mask is None else mask, s, -1.0))
+    return w @ V, w
+
+
+@same_mistake("mask_fill_too_small")
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(np.where(True if mask is None else mask, s, -100.0))
+    return w @ V, w
+
+
+@same_mistake("mask_fill_too_small")
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(s if mask is None else s - 10.0 * ~mask)
+    return w @ V, w
+
+
+@same_mistake("mask_fill_too_small")
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(s if mask is None else s - 100.0 * ~mask)
+    return w @ V, w
+
+
+@suspect(
+    "zero_times_inf",
+    task=TASK,
+    hint="A product of zero and infinity is not a number, and it spreads over every visible cell.",
+    read=WEIGHTS,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    with np.errstate(invalid="ignore"):
+        w = softmax(s if mask is None else s + (1.0 - mask) * -np.inf)
+    return w @ V, w
+
+
+@suspect(
+    "mask_filled_with_nan",
+    task=TASK,
+    hint="Hidden scores become NaN, and one NaN spoils the whole row.",
+    read=WEIGHTS,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(np.where(True if mask is None else mask, s, np.nan))
+    return w @ V, w
+
+
+@suspect(
+    "mask_multiplies_by_large_number",
+    task=TASK,
+    hint="Hidden scores are multiplied by something large and negative, so a negative score turns into "
+    "the largest of all.",
+    read=WEIGHTS,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(s if mask is None else np.where(mask, s, s * -1e9))
+    return w @ V, w
+
+
+@suspect(
+    "mask_fill_on_weights",
+    task=TASK,
+    hint="The fill that belongs to scores is put into the weights, after they were normalised.",
+    read=WEIGHTS,
+)
+def attention(Q, K, V, mask=None):
+    w = softmax(Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1]))
+    w = np.where(True if mask is None else mask, w, -1e9)
+    return w @ V, w
+
+
+@same_mistake("mask_fill_on_weights")
+def attention(Q, K, V, mask=None):
+    w = softmax(Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1]))
+    w = np.where(True if mask is None else mask, w, -np.inf)
+    return w @ V, w
+
+
+# ---- shapes
+@suspect(
+    "padding_mask_on_query_axis",
+    task=TASK,
+    hint="A mask with one row for all queries hides queries here; it should hide keys.",
+    read=LAB,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    if mask is not None:
+        if mask.shape[-2:-1] == (1,):
+            row = np.ones(mask.shape[:-2] + (s.shape[-2],), dtype=bool)
+            shared = min(s.shape[-2], mask.shape[-1])
+            row[..., :shared] = mask[..., 0, :shared]
+            mask = row[..., None]
+        s = np.where(mask, s, -1e9)
+    w = softmax(s)
+    return w @ V, w
+
+
+@suspect(
+    "mask_transposed",
+    task=TASK,
+    hint="The mask is used with rows and columns exchanged.",
+    read=ALLOWED,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(s if mask is None else np.where(np.swapaxes(mask, -1, -2), s, -np.inf))
+    return w @ V, w
+
+
+@same_mistake("mask_transposed")
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(s if mask is None else np.where(mask.T, s, -1e9))
+    return w @ V, w
+
+
+@suspect(
+    "mask_of_first_sequence",
+    task=TASK,
+    hint="The whole batch is given the mask of its first sequence.",
+    read=LAB,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    if mask is not None:
+        mask = mask.reshape((-1,) + mask.shape[-2:])[0]
+        s = np.where(mask, s, -np.inf)
+    w = softmax(s)
+    return w @ V, w
+
+
+@suspect(
+    "masks_combined_over_batch",
+    task=TASK,
+    hint="The masks of a batch are merged into one, so a sequence is hidden by its neighbours' masks.",
+    read=LAB,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    if mask is not None:
+        s = np.where(mask.reshape((-1,) + mask.shape[-2:]).all(axis=0), s, -1e9)
+    w = softmax(s)
+    return w @ V, w
+
+
+@suspect(
+    "mask_not_broadcast",
+    task=TASK,
+    hint="The mask works only where it has the full shape of the scores; it may be smaller and shared.",
+    read=LAB,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    if mask is not None:
+        s[~mask] = -np.inf
+    w = softmax(s)
+    return w @ V, w
+
+
+@suspect(
+    "mask_gets_a_head_axis",
+    task=TASK,
+    hint="An axis is always put into the mask, as if it never came with one for the heads.",
+    read=LAB,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    if mask is not None:
+        s = np.where(mask[:, None] if mask.ndim > 2 else mask, s, -np.inf)
+    w = softmax(s)
+    return w @ V, w
+
+
+# ---- a mask that nobody asked for, or that is not kept apart
+@suspect(
+    "causal_always",
+    task=TASK,
+    hint="Later keys are hidden although no mask was given.",
+    read=CAUSAL,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    past = np.tri(*s.shape[-2:], s.shape[-1] - s.shape[-2], dtype=bool)
+    w = softmax(np.where(past if mask is None else past & mask, s, -1e9))
+    return w @ V, w
+
+
+@same_mistake("causal_always")
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    past = np.tri(*s.shape[-2:], dtype=bool)
+    w = softmax(np.where(past if mask is None else mask, s, -1e9))
+    return w @ V, w
+
+
+@same_mistake("causal_always")
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    past = np.tri(*s.shape[-2:], s.shape[-1] - s.shape[-2], dtype=bool)
+    w = softmax(np.where(past if mask is None else mask, s, -1e9))
+    return w @ V, w
+
+
+@suspect(
+    "mask_replaced_by_causal",
+    task=TASK,
+    hint="Whatever mask is given, a triangle takes its place.",
+    read=CAUSAL,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    if mask is not None:
+        s = np.where(np.tri(*s.shape[-2:], s.shape[-1] - s.shape[-2], dtype=bool), s, -1e9)
+    w = softmax(s)
+    return w @ V, w
+
+
+@same_mistake("mask_replaced_by_causal")
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    if mask is not None:
+        s = np.where(np.tri(*s.shape[-2:], dtype=bool), s, -1e9)
+    w = softmax(s)
+    return w @ V, w
+
+
+@suspect(
+    "mutates_mask",
+    task=TASK,
+    hint="The caller's mask is different afterwards, so the next call hides something else.",
+    read=LAB,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    if mask is not None:
+        np.logical_not(mask, out=mask)
+        s = np.where(mask, -np.inf, s)
+    w = softmax(s)
+    return w @ V, w
+
+
+@suspect(
+    "mask_remembered",
+    task=TASK,
+    hint="A call without a mask uses the mask of an earlier call.",
+    read=LAB,
+)
+def attention(Q, K, V, mask=None, _last=[]):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    if mask is not None:
+        _last[:] = [np.array(mask)]
+    if _last and np.broadcast_shapes(s.shape, _last[0].shape) == s.shape:
+        s = np.where(_last[0], s, -np.inf)
+    w = softmax(s)
+    return w @ V, w
+
+
+@suspect(
+    "mask_truth_value_asked",
+    task=TASK,
+    hint="An array is asked whether it is true as a whole, which NumPy refuses to answer.",
+    read=LAB,
+)
+def attention(Q, K, V, mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    if mask:
+        s = np.where(mask, s, -np.inf)
+    w = softmax(s)
+    return w @ V, w
+
+
+@suspect(
+    "mask_parameter_renamed",
+    task=TASK,
+    hint="The mask is handed over by name, and the function calls it something else.",
+    read=LAB,
+)
+def attention(Q, K, V, attention_mask=None):
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(s if attention_mask is None else np.where(attention_mask, s, -np.inf))
+    return w @ V, w
+
+
+@same_mistake("mask_parameter_renamed")
+def attention(Q, K, V):
+    w = softmax(Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1]))
+    return w @ V, w

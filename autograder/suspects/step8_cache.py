@@ -1,0 +1,438 @@
+"""Mistakes of ``KVCache``: the axis, what is kept, what is shared, what is lost on the way."""
+
+# The code below is what a student might write: untyped, and many times under the same name.
+# mypy: disable-error-code="no-untyped-def, no-untyped-call, no-redef, no-any-return"
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograder.suspects.registry import same_mistake, suspect
+
+TASK = "step8"
+CACHE = "7.6, The KV cache"
+LAB = "7.9, lab step 8"
+
+
+# ---- the axis
+@suspect(
+    "concatenates_axis_0",
+    task=TASK,
+    hint="New tokens are joined along the first axis, which holds the heads as soon as there are any.",
+    read=CACHE,
+)
+class KVCache:
+    keys = values = None
+
+    def append(self, k, v):
+        first = self.keys is None
+        self.keys = np.array(k) if first else np.concatenate([self.keys, k], axis=0)
+        self.values = np.array(v) if first else np.concatenate([self.values, v], axis=0)
+
+
+@suspect(
+    "concatenates_axis_1",
+    task=TASK,
+    hint="The axis of the tokens is counted from the front; how many axes stand before it varies.",
+    read=CACHE,
+)
+class KVCache:
+    keys = values = None
+
+    def append(self, k, v):
+        first = self.keys is None
+        self.keys = np.array(k) if first else np.concatenate([self.keys, k], axis=1)
+        self.values = np.array(v) if first else np.concatenate([self.values, v], axis=1)
+
+
+@suspect(
+    "concatenates_width",
+    task=TASK,
+    hint="The keys get wider instead of more.",
+    read=CACHE,
+)
+class KVCache:
+    keys = values = None
+
+    def append(self, k, v):
+        first = self.keys is None
+        self.keys = np.array(k) if first else np.concatenate([self.keys, k], axis=-1)
+        self.values = np.array(v) if first else np.concatenate([self.values, v], axis=-1)
+
+
+@suspect(
+    "blocks_stacked",
+    task=TASK,
+    hint="Each block gets an axis of its own; a block should continue the one before.",
+    read=CACHE,
+)
+class KVCache:
+    def __init__(self):
+        self._k, self._v = [], []
+
+    def append(self, k, v):
+        self._k.append(np.array(k))
+        self._v.append(np.array(v))
+
+    keys = property(lambda self: np.stack(self._k))
+    values = property(lambda self: np.stack(self._v))
+
+
+@same_mistake("blocks_stacked")
+class KVCache:
+    def __init__(self):
+        self._k, self._v = [], []
+
+    def append(self, k, v):
+        self._k.append(np.array(k))
+        self._v.append(np.array(v))
+
+    keys = property(lambda self: np.stack(self._k, axis=-2))
+    values = property(lambda self: np.stack(self._v, axis=-2))
+
+
+@same_mistake("blocks_stacked")
+class KVCache:
+    def __init__(self):
+        self.keys, self.values = [], []
+
+    def append(self, k, v):
+        self.keys.append(np.array(k))
+        self.values.append(np.array(v))
+
+
+@suspect(
+    "cache_flattened",
+    task=TASK,
+    hint="The arrays lose their axes when they are joined.",
+    read=CACHE,
+)
+class KVCache:
+    keys = values = None
+
+    def append(self, k, v):
+        first = self.keys is None
+        self.keys = np.array(k) if first else np.append(self.keys, k)
+        self.values = np.array(v) if first else np.append(self.values, v)
+
+
+@suspect(
+    "values_joined_elsewhere",
+    task=TASK,
+    hint="Keys and values are not joined in the same way.",
+    read=CACHE,
+)
+class KVCache:
+    keys = values = None
+
+    def append(self, k, v):
+        first = self.keys is None
+        self.keys = np.array(k) if first else np.concatenate([self.keys, k], axis=-2)
+        self.values = np.array(v) if first else np.concatenate([self.values, v], axis=0)
+
+
+@same_mistake("values_joined_elsewhere")
+class KVCache:
+    keys = values = None
+
+    def append(self, k, v):
+        first = self.keys is None
+        self.keys = np.array(k) if first else np.concatenate([self.keys, k], axis=-2)
+        self.values = np.array(v)
+
+
+# ---- what is kept
+@suspect(
+    "newest_first",
+    task=TASK,
+    hint="New tokens are put in front; they should come in the order of arrival.",
+    read=CACHE,
+)
+class KVCache:
+    keys = values = None
+
+    def append(self, k, v):
+        first = self.keys is None
+        self.keys = np.array(k) if first else np.concatenate([k, self.keys], axis=-2)
+        self.values = np.array(v) if first else np.concatenate([v, self.values], axis=-2)
+
+
+@suspect(
+    "keeps_last_block_only",
+    task=TASK,
+    hint="Each block replaces the one before; everything earlier is forgotten.",
+    read=CACHE,
+)
+class KVCache:
+    def append(self, k, v):
+        self.keys, self.values = np.array(k), np.array(v)
+
+
+@suspect(
+    "keeps_last_two_only",
+    task=TASK,
+    hint="Only the block before the last one is remembered; all earlier ones must stay.",
+    read=CACHE,
+)
+class KVCache:
+    _last = None
+
+    def append(self, k, v):
+        before = self._last
+        self._last = (np.array(k), np.array(v))
+        self.keys = np.array(k) if before is None else np.concatenate([before[0], k], axis=-2)
+        self.values = np.array(v) if before is None else np.concatenate([before[1], v], axis=-2)
+
+
+@suspect(
+    "keeps_first_block_only",
+    task=TASK,
+    hint="After the first block nothing is added any more.",
+    read=CACHE,
+)
+class KVCache:
+    keys = values = None
+
+    def append(self, k, v):
+        if self.keys is None:
+            self.keys, self.values = np.array(k), np.array(v)
+
+
+@suspect(
+    "block_keeps_last_row",
+    task=TASK,
+    hint="Of a block of several tokens only one is kept; a prompt comes as one block.",
+    read=CACHE,
+)
+class KVCache:
+    keys = values = None
+
+    def append(self, k, v):
+        first = self.keys is None
+        k, v = np.array(k[..., -1:, :]), np.array(v[..., -1:, :])
+        self.keys = k if first else np.concatenate([self.keys, k], axis=-2)
+        self.values = v if first else np.concatenate([self.values, v], axis=-2)
+
+
+@same_mistake("block_keeps_last_row")
+class KVCache:
+    keys = values = None
+
+    def append(self, k, v):
+        first = self.keys is None
+        k, v = np.array(k[..., :1, :]), np.array(v[..., :1, :])
+        self.keys = k if first else np.concatenate([self.keys, k], axis=-2)
+        self.values = v if first else np.concatenate([self.values, v], axis=-2)
+
+
+@suspect(
+    "first_block_stored_twice",
+    task=TASK,
+    hint="The first block is in the cache two times.",
+    read=CACHE,
+)
+class KVCache:
+    keys = values = None
+
+    def append(self, k, v):
+        if self.keys is None:
+            self.keys, self.values = k, v
+        self.keys = np.concatenate([self.keys, k], axis=-2)
+        self.values = np.concatenate([self.values, v], axis=-2)
+
+
+@suspect(
+    "cache_keys_and_values_swapped",
+    task=TASK,
+    hint="Keys come out where values are asked, and the other way round.",
+    read=CACHE,
+)
+class KVCache:
+    keys = values = None
+
+    def append(self, k, v):
+        first = self.keys is None
+        self.keys = np.array(v) if first else np.concatenate([self.keys, v], axis=-2)
+        self.values = np.array(k) if first else np.concatenate([self.values, k], axis=-2)
+
+
+@suspect(
+    "keys_stored_as_values",
+    task=TASK,
+    hint="Both stores hold the same; one of the two arguments is never kept.",
+    read=CACHE,
+)
+class KVCache:
+    keys = None
+    values = property(lambda self: self.keys)
+
+    def append(self, k, v):
+        self.keys = np.array(k) if self.keys is None else np.concatenate([self.keys, k], axis=-2)
+
+
+@same_mistake("keys_stored_as_values")
+class KVCache:
+    values = None
+    keys = property(lambda self: self.values)
+
+    def append(self, k, v):
+        self.values = np.array(v) if self.values is None else np.concatenate([self.values, v], axis=-2)
+
+
+@suspect(
+    "overwrites_at_capacity",
+    task=TASK,
+    hint="After a certain number of tokens the oldest ones disappear without a word.",
+    read=CACHE,
+)
+class KVCache:
+    keys = values = None
+
+    def append(self, k, v):
+        first = self.keys is None
+        keys = np.array(k) if first else np.concatenate([self.keys, k], axis=-2)
+        values = np.array(v) if first else np.concatenate([self.values, v], axis=-2)
+        self.keys, self.values = keys[..., -512:, :], values[..., -512:, :]
+
+
+@same_mistake("overwrites_at_capacity")
+class KVCache:
+    def __init__(self, capacity=512):
+        self._capacity, self._n, self._stores = capacity, 0, None
+
+    def append(self, k, v):
+        if self._stores is None:
+            shapes = [a.shape[:-2] + (self._capacity, a.shape[-1]) for a in (k, v)]
+            self._stores = [np.zeros(shape) for shape in shapes]
+        for t in range(k.shape[-2]):
+            for store, block in zip(self._stores, (k, v), strict=True):
+                store[..., self._n % self._capacity, :] = block[..., t, :]
+            self._n += 1
+
+    keys = property(lambda self: self._stores[0][..., : min(self._n, self._capacity), :].copy())
+    values = property(lambda self: self._stores[1][..., : min(self._n, self._capacity), :].copy())
+
+
+@same_mistake("overwrites_at_capacity")
+class KVCache:
+    keys = values = None
+
+    def append(self, k, v):
+        first = self.keys is None
+        keys = np.array(k) if first else np.concatenate([self.keys, k], axis=-2)
+        values = np.array(v) if first else np.concatenate([self.values, v], axis=-2)
+        self.keys, self.values = keys[..., -128:, :], values[..., -128:, :]
+
+
+@suspect(
+    "full_at_capacity",
+    task=TASK,
+    hint="After a certain number of tokens the cache takes no more.",
+    read=CACHE,
+)
+class KVCache:
+    def __init__(self, capacity=512):
+        self._capacity, self._n, self._stores = capacity, 0, None
+
+    def append(self, k, v):
+        if self._stores is None:
+            shapes = [a.shape[:-2] + (self._capacity, a.shape[-1]) for a in (k, v)]
+            self._stores = [np.zeros(shape) for shape in shapes]
+        new = self._n + k.shape[-2]
+        for store, block in zip(self._stores, (k, v), strict=True):
+            store[..., self._n : new, :] = block
+        self._n = new
+
+    keys = property(lambda self: self._stores[0][..., : self._n, :].copy())
+    values = property(lambda self: self._stores[1][..., : self._n, :].copy())
+
+
+@suspect(
+    "growth_loses_rows",
+    task=TASK,
+    hint="When the store grows, not all of the old tokens move along.",
+    read=CACHE,
+)
+class KVCache:
+    def __init__(self):
+        self._n, self._capacity, self._stores = 0, 32, None
+
+    def append(self, k, v):
+        if self._stores is None:
+            shapes = [a.shape[:-2] + (self._capacity, a.shape[-1]) for a in (k, v)]
+            self._stores = [np.zeros(shape) for shape in shapes]
+        new = self._n + k.shape[-2]
+        while new > self._capacity:
+            moved, half = [], self._capacity // 2
+            self._capacity *= 2
+            for store in self._stores:
+                larger = np.zeros(store.shape[:-2] + (self._capacity, store.shape[-1]))
+                larger[..., :half, :] = store[..., :half, :]
+                moved.append(larger)
+            self._stores = moved
+        for store, block in zip(self._stores, (k, v), strict=True):
+            store[..., self._n : new, :] = block
+        self._n = new
+
+    keys = property(lambda self: self._stores[0][..., : self._n, :].copy())
+    values = property(lambda self: self._stores[1][..., : self._n, :].copy())
+
+
+@same_mistake("growth_loses_rows")
+class KVCache:
+    def __init__(self):
+        self._n, self._stores = 0, None
+
+    def append(self, k, v):
+        new = self._n + k.shape[-2]
+        if self._stores is None or new > self._stores[0].shape[-2]:
+            shapes = [a.shape[:-2] + (2 * new, a.shape[-1]) for a in (k, v)]
+            self._stores = [np.zeros(shape) for shape in shapes]
+        for store, block in zip(self._stores, (k, v), strict=True):
+            store[..., self._n : new, :] = block
+        self._n = new
+
+    keys = property(lambda self: self._stores[0][..., : self._n, :].copy())
+    values = property(lambda self: self._stores[1][..., : self._n, :].copy())
+
+
+@suspect(
+    "unused_rows_returned",
+    task=TASK,
+    hint="The whole store comes back, with rows that hold no token yet.",
+    read=CACHE,
+)
+class KVCache:
+    def __init__(self, capacity=1024):
+        self._n, self._capacity, self.keys, self.values = 0, capacity, None, None
+
+    def append(self, k, v):
+        if self.keys is None:
+            self.keys = np.zeros(k.shape[:-2] + (self._capacity, k.shape[-1]))
+            self.values = np.zeros(v.shape[:-2] + (self._capacity, v.shape[-1]))
+        new = self._n + k.shape[-2]
+        self.keys[..., self._n : new, :], self.values[..., self._n : new, :] = k, v
+        self._n = new
+
+
+@suspect(
+    "place_counts_calls",
+    task=TASK,
+    hint="The place of the next token counts how often something was added, not how many tokens that was.",
+    read=CACHE,
+)
+class KVCache:
+    def __init__(self, capacity=2048):
+        self._calls, self._n, self._stores, self._capacity = 0, 0, None, capacity
+
+    def append(self, k, v):
+        if self._stores is None:
+            shapes = [a.shape[:-2] + (self._capacity, a.shape[-1]) for a in (k, v)]
+            self._stores = [np.zeros(shape) for shape in shapes]
+        for store, block in zip(self._stores, (k, v), strict=True):
+            store[..., self._calls : self._calls + k.shape[-2], :] = block
+        self._calls += 1
+        self._n += k.shape[-2]
+
+    keys = property(lambda self: self._stores[0][..., : self._n, :].copy())
+    values = property(lambda self: self._stores[1][..., : self._n, :].copy())

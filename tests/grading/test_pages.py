@@ -1,0 +1,210 @@
+"""The pages: self-contained, readable without colour, and nothing of a submission is live in them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from handmade import facts, outcomes, result
+
+from autograder import marks, results
+from autograder.course import Course
+from autograder.pages import figures
+from autograder.pages.publish import publish
+from autograder.pages.render import class_page, feedback, prose
+from autograder.pages.words import UNDECIDED, WORDING
+from autograder.results import Kept
+
+HOSTILE = "</title></style></bdi><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*191 }}'\"&\u202e"
+
+
+@dataclass(frozen=True)
+class Hint:
+    hint: str
+    read: str
+
+
+HINTS = {"no_scale": Hint("The scores were not divided by anything.", "7.2, step 3")}
+
+
+class Tags(HTMLParser):
+    """The tags and attributes that a browser would see."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def named(self, name: str) -> list[dict[str, str | None]]:
+        return [attributes for tag, attributes in self.tags if tag == name]
+
+
+def hostile(course: Course) -> Kept:
+    made = outcomes(attention__mask="failed", softmax__rows="submission_error")
+    for outcome in made:
+        outcome.message = HOSTILE
+    made[4].suspect = HOSTILE
+    return Kept("hostile", marks.assemble(made, course, facts(HOSTILE, message=HOSTILE)))
+
+
+def pages(course: Course) -> dict[str, str]:
+    usual = Kept("ada", result(course, attention__mask="failed", worked_example__output="pending"))
+    usual.result.checks[4].suspect = "no_scale"
+    bad = hostile(course)
+    return {
+        "feedback": feedback(usual, course.title, HINTS),
+        "hostile": feedback(bad, course.title, HINTS),
+        "class": class_page([usual, bad], course.title, HINTS, [HOSTILE]),
+        "empty": class_page([], course.title, HINTS),
+    }
+
+
+@pytest.mark.parametrize("which", ["feedback", "hostile", "class", "empty"])
+def test_nothing_is_loaded_or_run(course: Course, which: str) -> None:
+    page = pages(course)[which]
+    seen = Tags(page)
+    names = {tag for tag, _ in seen.tags}
+    assert not names & {"script", "img", "iframe", "link", "object", "embed", "form", "base"}
+    assert not [a for _, attributes in seen.tags for a in attributes if a.startswith("on") or a == "src"]
+    for attributes in seen.named("a"):
+        assert re.match(r"#|feedback/|grades\.csv", attributes["href"] or "")
+    policy = next(a["content"] for a in seen.named("meta") if a.get("http-equiv") == "Content-Security-Policy")
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:")
+    assert "1337" not in page
+
+
+@pytest.mark.parametrize("which", ["hostile", "class"])
+def test_a_hostile_name_is_isolated_and_shown(course: Course, which: str) -> None:
+    page = pages(course)[which]
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<bdi>&lt;/title&gt;" in page
+
+
+@pytest.mark.parametrize("which", ["feedback", "class"])
+def test_a_page_can_be_used_by_keyboard_and_screen_reader(course: Course, which: str) -> None:
+    seen = Tags(pages(course)[which])
+    assert seen.named("html") == [{"lang": "en"}]
+    ids = [a["id"] for _, a in seen.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    assert all(a.get("scope") in ("col", "row", "rowgroup") for a in seen.named("th"))
+    assert seen.named("a")[0] == {"class": "skip", "href": "#main"}
+    for _, attributes in seen.tags:
+        for name in (attributes.get("aria-labelledby") or "").split():
+            assert name in ids
+    for attributes in seen.named("a"):
+        target = attributes["href"] or ""
+        assert not target.startswith("#") or target[1:] in ids
+    assert len(seen.named("h1")) == 1
+
+
+def test_backticks_are_code_and_escaped_like_everything_else() -> None:
+    assert prose("`axis` picks <b>") == "<code>axis</code> picks &lt;b&gt;"
+    assert prose("`<script>` and ` alone") == "<code>&lt;script&gt;</code> and ` alone"
+
+
+def test_every_verdict_has_a_word_and_a_sign_of_its_own() -> None:
+    assert len({words.word for words in WORDING.values()}) == len(WORDING)
+    assert len({words.sign for words in WORDING.values()}) == len(WORDING)
+    assert set(UNDECIDED) <= set(WORDING)
+
+
+def test_feedback_says_the_mark_what_waits_and_what_to_look_at_first(course: Course) -> None:
+    page = pages(course)["feedback"]
+    text = " ".join(re.sub("<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL).split())
+    assert "16.6667 of 25 points (provisional)" in text
+    assert "2.5 more points wait for a machine" in text
+    assert "2.5 more points wait for a person" in text
+    assert "The scores were not divided by anything. Read 7.2, step 3." in text
+    assert "does not hold" in text
+    assert "waits for a GPU" in text
+    assert "autograder explain DIR ada attention_lab.step1.attention.mask" in text
+    for fact in ("bubblewrap", "0.1.0+0123456789ab", "0a1b2c3d4e5f"):
+        assert fact in text
+
+
+def test_what_to_look_at_first_names_a_function_once_and_not_what_was_skipped(course: Course) -> None:
+    kept = Kept(
+        "x",
+        result(course, attention__one_token="failed", attention__rectangular="failed", softmax__rows="skipped"),
+    )
+    first = feedback(kept, course.title, {}).split('id="first"')[1].split("</section>")[0]
+    assert first.count("<li>") == 1
+    assert "One token" not in first
+    assert "this came back" in first
+
+
+def test_a_flood_of_messages_does_not_make_a_flood_of_pages(course: Course) -> None:
+    made = outcomes(**dict.fromkeys(("softmax__rows", "attention__mask", "attention__one_token"), "failed"))
+    for outcome in made:
+        outcome.message = "&" * 10_000_000
+    kept = Kept("x", marks.assemble(made, course, facts("n" * 10_000_000, message="y" * 10_000_000)))
+    assert len(feedback(kept, course.title, {})) < 200_000
+    assert len(class_page([kept], course.title, {})) < 100_000
+
+
+def test_the_class_page_names_errors_timeouts_suspects_and_what_a_person_must_do(course: Course) -> None:
+    kept = [Kept(f"s{i}", result(course, f"s{i}")) for i in range(3)]
+    kept.append(Kept("late", result(course, "late", attention__mask="timeout")))
+    kept.append(Kept("broken", result(course, "broken", softmax__large="grader_error")))
+    kept.append(Kept("wrong", result(course, "wrong", attention__mask="failed")))
+    kept[-1].result.checks[4].suspect = "no_scale"
+    page = class_page(kept, course.title, HINTS)
+    attention = page.split('id="attention"')[1].split("</section>")[0]
+    assert 'href="feedback/broken.html"' in attention
+    assert "attention_lab.step1.softmax.large" in attention
+    assert 'href="feedback/late.html"' in attention
+    suspects = page.split('id="suspects"')[1].split("</section>")[0]
+    assert "no_scale" in suspects
+    assert "The scores were not divided by anything." in suspects
+
+
+def test_rates_leave_out_what_is_not_decided(course: Course) -> None:
+    kept = [Kept("a", result(course)), Kept("b", result(course, attention__mask="failed"))]
+    kept.append(Kept("c", result(course, attention__mask="grader_error")))
+    mask = next(f for f in figures.by_check(kept) if f.check.id.endswith("attention.mask"))
+    assert (mask.passed, mask.decided, mask.rate) == (1, 2, 0.5)
+    step1 = figures.by_task(kept)[0]
+    assert step1.won == pytest.approx((1 + 11.6667 / 15 + 1) / 3)
+
+
+def test_discrimination_is_high_for_a_check_that_only_strong_submissions_pass(course: Course) -> None:
+    strong = [Kept(f"s{i}", result(course, f"s{i}")) for i in range(5)]
+    weak = [Kept(f"w{i}", result(course, f"w{i}", attention__mask="failed", softmax__rows="failed")) for i in range(5)]
+    by_id = {f.check.id: f.discrimination for f in figures.by_check(strong + weak)}
+    assert by_id["attention_lab.step1.attention.mask"] == pytest.approx(1)
+    assert by_id["attention_lab.step1.attention.one_token"] is None
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 7])
+def test_discrimination_of_a_handful_of_submissions_is_not_shown(count: int) -> None:
+    assert figures.discrimination([(i % 2 == 0, float(i)) for i in range(count)]) is None
+
+
+def test_every_score_is_in_one_bar(course: Course) -> None:
+    kept = [Kept("full", result(course)), Kept("less", result(course, attention__mask="failed"))]
+    zero = {"_".join(c.id.split(".")[2:3]) + "__" + c.id.split(".")[3]: "failed" for c in kept[0].result.checks[:-1]}
+    kept.append(Kept("zero", result(course, **zero)))
+    bars = figures.distribution(kept)
+    assert [bar.count for bar in bars] == [1, 0, 0, 0, 0, 0, 0, 1, 0, 1]
+    assert (bars[0].low, bars[-1].high) == (0, 25)
+
+
+def test_publishing_writes_the_table_and_a_page_for_each(course: Course, tmp_path: Path) -> None:
+    results.prepare(tmp_path)
+    for name in ("ada", "Çiğdem Ü"):
+        results.write(tmp_path, name, result(course, name))
+    (tmp_path / "results" / "half.json").write_bytes(b"{")
+    kept, unreadable = publish(tmp_path, course.title, {})
+    assert [one.stem for one in kept] == ["ada", "Çiğdem Ü"]
+    assert [path.name for path in unreadable] == ["half.json"]
+    assert sorted(p.name for p in (tmp_path / "feedback").iterdir()) == ["ada.html", "Çiğdem Ü.html"]
+    index = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "half.json" in index
+    assert (tmp_path / "grades.csv").read_text(encoding="utf-8").startswith("submission,score,")
