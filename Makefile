@@ -28,7 +28,11 @@ $(STAMP): constraints.txt pyproject.toml assignments/pyproject.toml
 	@touch $(STAMP)
 
 demo: $(STAMP)
-	$(ONE_THREAD) $(BIN)/autograder demo --out build/demo
+	@rm -rf build/demo && mkdir -p build/demo
+	@$(BIN)/python -m tests.samples.build build/demo/submissions
+	@$(BIN)/python -c 'import secrets; print(secrets.token_hex(32))' > build/demo/course_seed.txt
+	$(BIN)/autograder grade build/demo/submissions --assignment lab07 --out build/demo --course-seed build/demo/course_seed.txt
+	@echo "Open build/demo/index.html in a browser: the class. From there, each submission's feedback page."
 
 test: lint
 	$(ONE_THREAD) $(BIN)/python -m pytest

@@ -103,15 +103,11 @@ def _one_of(parts: Sequence[Part], name: str) -> tuple[Chosen, list[str]]:
         return one, []
     rest = [part.shown for part in parts if part is not one.part]
     said = f"Of {len(parts)} files for {name}, {one.part.shown} counts; {_list(rest)} did not."
-    failed = [
-        problem for other_one in read if other_one is not one for problem in other_one.notebook.problems
-    ]
+    failed = [problem for other_one in read if other_one is not one for problem in other_one.notebook.problems]
     return one, [said, *failed]
 
 
-def _by_content(
-    parts: Sequence[Part], missing: Signatures, likes: dict[tuple[str, ...], Likeness]
-) -> list[Chosen]:
+def _by_content(parts: Sequence[Part], missing: Signatures, likes: dict[tuple[str, ...], Likeness]) -> list[Chosen]:
     """For each missing notebook the file that binds most of its names; a notebook before a module."""
     best: dict[str, tuple[tuple[bool, bool, int], Chosen]] = {}
     left = MAX_BYTES_LOOKED_INTO

@@ -144,31 +144,6 @@ def _grade(paths: list[str], out: Path, settings: Settings, workers: int | None,
 
 
 @main.command()
-def demo(
-    out: Annotated[Path, typer.Option(metavar="DIR")] = Path("build/demo"),
-    isolation: Annotated[Isolation, typer.Option()] = Isolation.AUTO,
-) -> None:
-    """Grade the bundled sample submissions, right, wrong and hostile ones, with a seed made for it."""
-    import secrets
-
-    from autograder.course import find_root
-    from autograder.results import prepare
-
-    with _plain_errors():
-        samples = find_root() / "tests" / "samples"
-        if not samples.is_dir():
-            _refuse(f"The sample submissions are not there: {samples}")
-        prepare(out)
-        seed = out / "course_seed.txt"
-        if not seed.exists():
-            seed.write_text(secrets.token_hex(32) + "\n", encoding="utf-8")
-        settings = _settings("lab07", Device.AUTO, isolation, seed)
-        code = _grade([str(samples)], out, settings, None, False)
-        _say(f"Open {out / 'index.html'} in a browser.")
-        raise typer.Exit(code)
-
-
-@main.command()
 def release(
     assignment: Annotated[str, typer.Argument()] = "lab07",
     check: Annotated[bool, typer.Option("--check", help="Change nothing; fail on any difference.")] = False,

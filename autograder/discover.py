@@ -84,9 +84,7 @@ class _Search:
         inside = place.children()
         # In a class's folder a link without a suffix may stand for a student's folder. It is not followed.
         folders = [
-            c
-            for c in inside
-            if c.is_folder or (layout == "class" and c.kind == "link" and not Path(c.name).suffix)
+            c for c in inside if c.is_folder or (layout == "class" and c.kind == "link" and not Path(c.name).suffix)
         ]
         files = [child for child in inside if child not in folders]
         if layout == "student":
@@ -98,9 +96,7 @@ class _Search:
         else:
             if layout == "platform":
                 # Whatever else lies in a bulk download is somebody's only if there is work in it.
-                folders = [
-                    child for child in folders if self.course.sender(child) or self.course.holds_work(child)
-                ]
+                folders = [child for child in folders if self.course.sender(child) or self.course.holds_work(child)]
             self._by_folder(folders, source)
             self.by_file(files, source)
 
@@ -129,9 +125,7 @@ class _Search:
             f"{display_name(path.name)} {reason}, so there is nothing to grade. "
             "Check the path, or ask for the file again."
         )
-        self.found.append(
-            (Handed(name=valid_unicode(stem_of(path.name) or str(path)), problem=problem), path)
-        )
+        self.found.append((Handed(name=valid_unicode(stem_of(path.name) or str(path)), problem=problem), path))
 
     def _by_folder(self, folders: Sequence[Place], source: Path) -> None:
         """A folder for each student, an empty one as well."""
@@ -149,9 +143,7 @@ class _Search:
             else:
                 rest.append(place)
         for (who, user), theirs in senders.items():
-            pieces = tuple(
-                piece for sender, place in theirs for piece in place.pieces(sender.file, sender.order)
-            )
+            pieces = tuple(piece for sender, place in theirs for piece in place.pieces(sender.file, sender.order))
             self._add(who, pieces, source, late=any(sender.late for sender, _ in theirs), student_id=user)
         return rest
 
@@ -179,11 +171,7 @@ def _told_apart(found: list[tuple[Handed, Path]]) -> list[Handed]:
     Of the same name, the platform's number tells them apart, else the path they came from, else a count.
     """
     once: dict[object, tuple[Handed, Path]] = {}
-    roots = {
-        root: Path(os.fsdecode(root)).resolve()
-        for handed, _ in found
-        for root in {p.root for p in handed.pieces}
-    }
+    roots = {root: Path(os.fsdecode(root)).resolve() for handed, _ in found for root in {p.root for p in handed.pieces}}
     for handed, source in found:
         where = tuple((roots[p.root].joinpath(*map(os.fsdecode, p.inner)), p.entry) for p in handed.pieces)
         once.setdefault(where or source, (handed, source))

@@ -7,16 +7,16 @@ import hashlib
 import importlib
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
-from autograder import failures, marks
+from autograder import deliverable, failures, marks
 from autograder.checks import plugin
 from autograder.checks.declare import Declaration
 from autograder.lab import Lab
 from autograder.marks import Outcome
 from autograder.measured.student import Measure
+from autograder.names import display_name
 from autograder.result import Result
 from autograder.sandbox import launch
 from autograder.sandbox.fork import Sandbox
@@ -26,10 +26,16 @@ from autograder.submission import Notebook, Submission
 from autograder.suspects.match import name_suspect
 
 NOT_HANDED_IN = "{notebook} was not handed in."
-CARRIED_OVER = "Right, and counted in full. With your own {names} in it, this did not come out: the points are taken there, once."
+NO_CODE = "No code could be read from {origin}."
+CARRIED_OVER = (
+    "Right, and counted in full. With your own {names} in it this did not come out; "
+    "the points for that are taken there, once."
+)
 LOOKS_LIKE = "What it most looks like: {hint} To read: {read}."
 #: Verdicts that may turn out otherwise once an earlier function is right.
 LOST = ("failed", "submission_error", "timeout", "skipped")
+#: Written cells beside which the measurements, the plots and the note are looked at.
+NOTES = ("step6-note",)
 #: Cells that are named in the message of a result.
 MAX_CELLS_NAMED = 5
 
@@ -77,6 +83,8 @@ def grade(submission: Submission, settings: Settings) -> Result:
     under, course = isolation(settings), settings.course
     outcomes: list[Outcome] = []
     sentences = [submission.message] if submission.message else []
+    if submission.late:
+        sentences.append("It was handed in late, as its download says.")
     cpu = 0.0
     for name in course.notebooks:
         notebook = submission.notebooks.get(name)
@@ -99,6 +107,7 @@ def grade(submission: Submission, settings: Settings) -> Result:
         digest=digest(submission, settings),
         handed_in=tuple(submission.notebooks),
         message=" ".join(sentences) or None,
+        findings={grade_id: " ".join(deliverable.findings(submission.files)) for grade_id in NOTES},
     )
     return marks.assemble(outcomes, course, facts)
 
@@ -114,6 +123,9 @@ def _grade_notebook(
 ) -> tuple[list[Outcome], Session, float]:
     limits = settings.course.limits
     sandbox = _sandbox(settings)
+    if not notebook.cells:
+        why = NO_CODE.format(origin=display_name(notebook.origin))
+        return _all(settings.assignment, notebook.name, why), Session(sandbox, [], {}), 0.0
     session = Session(
         sandbox, notebook.cells, files, cell_seconds=limits.cell_seconds, setup_seconds=limits.setup_seconds
     )
@@ -143,9 +155,7 @@ def _grade_notebook(
     return outcomes, session, measure.cpu_seconds
 
 
-def carry_over(
-    outcomes: dict[str, Outcome], assignment: str, check: Callable[[Given | None], plugin.Marking]
-) -> Given:
+def carry_over(outcomes: dict[str, Outcome], assignment: str, check: Callable[[Given | None], plugin.Marking]) -> Given:
     """Try what failed again with right earlier functions, and count what is then right.
 
     Changes ``outcomes``; says what each function was given. The rule is the assignment's ``carry_over`` module.
@@ -233,6 +243,4 @@ def _cells(problems: Iterable[CellProblem]) -> str:
     named = "; ".join(f"{p.label}: {p.text.rstrip('.')}" for p in listed[:MAX_CELLS_NAMED])
     more = f"; and {len(listed) - MAX_CELLS_NAMED} more" if len(listed) > MAX_CELLS_NAMED else ""
     count = "One cell" if len(listed) == 1 else f"{len(listed)} cells"
-    return (
-        f"{count} did not run to the end ({named}{more}). Everything that does not depend on them was graded."
-    )
+    return f"{count} did not run to the end ({named}{more}). Everything that does not depend on them was graded."

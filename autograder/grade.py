@@ -176,11 +176,12 @@ def run(
 
 
 def _reusable(out: Path, job: Job) -> Result | None:
-    """The result that is there, if it is of this submission and not spoilt by an error of the grader."""
+    """The result that is there, if it is of this submission, and neither spoilt by an error of the grader nor
+    waiting for a machine that is quieter."""
     kept = results.read(out / "results" / f"{job.stem}.json")
     if kept is None or kept.submission != job.name:
         return None
-    return None if any(check.verdict == "grader_error" for check in kept.checks) else kept
+    return None if any(check.verdict in ("grader_error", "inconclusive") for check in kept.checks) else kept
 
 
 def _submit(

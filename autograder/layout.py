@@ -122,9 +122,7 @@ class Course:
 
     def _is_left_by_a_notebook(self, place: Place) -> bool:
         """Whether a notebook wrote it, or it is a folder that somebody gave a notebook's name."""
-        return place.name in DELIVERABLES or (
-            place.is_folder and bool(named_for(place.name, self.signatures))
-        )
+        return place.name in DELIVERABLES or (place.is_folder and bool(named_for(place.name, self.signatures)))
 
     def _is_named(self, archive: Place) -> bool:
         """Whether an archive is named for a notebook, as Otter's are: ``attention_lab_2024_03_15….zip``."""

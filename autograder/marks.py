@@ -41,7 +41,8 @@ class Outcome(msgspec.Struct, kw_only=True):
 class Facts(msgspec.Struct, kw_only=True):
     """What else a result says: where it came from and under what it was made.
 
-    ``handed_in`` names the notebooks that were there, readable or not.
+    ``handed_in`` names the notebooks that were there, readable or not. ``findings``: by the ``grade_id`` of an
+    answer that a person marks, what was found beside it.
     """
 
     submission: str
@@ -55,6 +56,7 @@ class Facts(msgspec.Struct, kw_only=True):
     digest: str
     handed_in: tuple[str, ...]
     message: str | None = None
+    findings: dict[str, str] = {}
 
 
 def assemble(outcomes: Sequence[Outcome], course: Course, facts: Facts) -> Result:
@@ -182,7 +184,9 @@ def _by_person(course: Course, facts: Facts) -> list[tuple[CheckResult, int]]:
     return rows
 
 
-def _answer(answer: ByPerson, notebook: str, handed_in: bool) -> Outcome:
+def _answer(answer: ByPerson, notebook: str, facts: Facts) -> Outcome:
+    handed_in = notebook in facts.handed_in
+    waits = f"{WAITS_FOR_A_PERSON} {facts.findings.get(answer.grade_id, '')}".strip()
     return Outcome(
         id=f"{notebook}.{answer.task}.{answer.function}.by_person",
         notebook=notebook,
@@ -190,7 +194,7 @@ def _answer(answer: ByPerson, notebook: str, handed_in: bool) -> Outcome:
         function=answer.function,
         title=answer.title,
         verdict="by_person" if handed_in else "submission_error",
-        message=WAITS_FOR_A_PERSON if handed_in else NOTHING_TO_READ.format(notebook=notebook),
+        message=waits if handed_in else NOTHING_TO_READ.format(notebook=notebook),
     )
 
 

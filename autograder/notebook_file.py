@@ -89,6 +89,8 @@ def _read_module(data: bytes, notebook: Notebook, shown: str) -> None:
         notebook.problems.append(f"{shown} has {len(pieces):,} parts; the first {MAX_CELLS:,} were read.")
     for index, piece in enumerate(pieces[:MAX_CELLS], 1):
         _add(notebook, piece.kind, piece.source, index, piece.label, piece.grade_id)
+    if not notebook.cells:
+        notebook.problems.append(f"{shown} holds no statement.")
 
 
 # ---------------------------------------------------------------- .ipynb
@@ -129,8 +131,7 @@ def _read_notebook(data: bytes, notebook: Notebook, shown: str) -> None:
     language = _language(file, top)
     if language:
         notebook.problems.append(
-            f"{shown} names the kernel of another language ({display_name(language)}); "
-            "its cells were read as Python."
+            f"{shown} names the kernel of another language ({display_name(language)}); its cells were read as Python."
         )
 
 

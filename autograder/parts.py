@@ -86,9 +86,7 @@ class Parts:
             self.problems.append(f"{archive.shown} {error}.")
             return []
         return [
-            Part(
-                (*folder, *entry.path), entry.kind, archive.order, partial(self._unpack, opened, entry.number)
-            )
+            Part((*folder, *entry.path), entry.kind, archive.order, partial(self._unpack, opened, entry.number))
             for entry in islice(archives.entries(opened), MAX_PARTS)
             if entry.kind != "folder"
         ]
@@ -117,9 +115,7 @@ class Parts:
 
     def _unpack(self, archive: ZipFile, number: int, limit: int) -> bytes:
         if self._left <= 0:
-            raise CannotRead(
-                f"is left out: the archives unpack to more than {MAX_UNPACKED_BYTES >> 20} MiB in all"
-            )
+            raise CannotRead(f"is left out: the archives unpack to more than {MAX_UNPACKED_BYTES >> 20} MiB in all")
         try:
             data = archives.read_entry(archive, number, limit)
         except CannotRead:

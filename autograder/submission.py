@@ -110,9 +110,7 @@ def _is_notebook(part: Part, signatures: Signatures) -> bool:
 
 def _of_assignment(parts: list[Part], assignment: str) -> list[Part]:
     """Only the assignment's folder, where a student's folder has one for each (nbgrader's ``submitted/``)."""
-    inside = [
-        part for part in parts if len(part.path) > 1 and part.path[0].casefold() == assignment.casefold()
-    ]
+    inside = [part for part in parts if len(part.path) > 1 and part.path[0].casefold() == assignment.casefold()]
     if not any(part.kind != "folder" for part in inside):
         return parts
     return [part._replace(path=part.path[1:]) for part in inside]
@@ -132,9 +130,7 @@ def _unpacked(found: Sequence[Part], parts: Parts, signatures: Signatures, said:
             held = parts.inside(archive)
             inside += held
             senders = {
-                s.user or s.who
-                for part in held
-                if (s := moodle(part.path[-1]) or canvas(part.name, signatures))
+                s.user or s.who for part in held if (s := moodle(part.path[-1]) or canvas(part.name, signatures))
             }
             if len(senders) > 1:
                 said.append(

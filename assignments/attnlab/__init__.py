@@ -48,7 +48,7 @@ def attempt(label: str) -> Iterator[None]:
     try:
         yield
     except NotImplementedError as missing:
-        print(f"{label}: not written yet, so this cell has nothing to show. {missing}".rstrip())
+        print(f"{label}: not written yet, so this cell stops here. {missing}".rstrip())
 
 
 def __getattr__(name: str) -> object:

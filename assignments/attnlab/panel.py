@@ -12,25 +12,35 @@ from attnlab.record import HIDDEN_NOTE, WORDS, Outcome, StepReport, Verdict
 
 BAR = 20
 
-#: JupyterLab's own colours where it sets them, and otherwise a light and a dark set of our own.
+#: JupyterLab's own colours where it sets them, and otherwise a light and a dark set of our own. JupyterLab also
+#: indents lists and right-aligns tables in outputs, with selectors that only a longer one overrules.
 STYLE = """
 .attnlab{--al-ink:var(--jp-ui-font-color0,#1b1f24);--al-soft:var(--jp-ui-font-color1,#4b5563);
 --al-paper:var(--jp-layout-color0,#ffffff);--al-line:var(--jp-border-color1,#9ca3af);
 --al-good:#166534;--al-bad:#9f1239;--al-wait:#4b5563;
 color:var(--al-ink);background:var(--al-paper);border:1px solid var(--al-line);border-radius:6px;
 padding:.6em .9em;margin:.3em 0;max-width:56em;font-family:var(--jp-ui-font-family,system-ui,sans-serif);
-font-size:var(--jp-ui-font-size1,14px);line-height:1.5}
-.attnlab h4{margin:.2em 0 .3em;font-size:1.08em;color:var(--al-ink)}
-.attnlab h5{margin:.7em 0 .1em;font-size:1em;color:var(--al-ink)}
-.attnlab ul{margin:0;padding:0;list-style:none}
-.attnlab li{margin:.25em 0;padding-left:.6em;border-left:3px solid var(--al-edge,var(--al-line))}
+font-size:var(--jp-ui-font-size1,14px);line-height:1.5;overflow-wrap:anywhere}
+section.attnlab p{margin:.1em 0}
+section.attnlab p.title{font-size:1.1em;font-weight:600;margin:.1em 0 .2em}
+section.attnlab p.name{margin:.8em 0 .15em}
+section.attnlab p.name code{font-weight:600}
+section.attnlab p.note{color:var(--al-soft);margin-top:.6em}
+section.attnlab.attnlab ul{margin:0;padding:0;list-style:none}
+section.attnlab.attnlab li{margin:.25em 0;padding-left:.6em;border-left:3px solid var(--al-edge,var(--al-line))}
+section.attnlab details ul{margin-left:.4em}
+section.attnlab summary{cursor:pointer}
+section.attnlab summary:focus-visible{outline:2px solid currentColor;outline-offset:2px}
 .attnlab .passed{--al-edge:var(--al-good)}
 .attnlab .failed,.attnlab .error{--al-edge:var(--al-bad)}
 .attnlab b.state{color:var(--al-edge,var(--al-wait))}
-.attnlab p{margin:.1em 0}
-.attnlab .note{color:var(--al-soft);margin-top:.6em}
-.attnlab table{border-collapse:collapse;color:var(--al-ink);font-size:inherit}
-.attnlab th,.attnlab td{text-align:left;padding:.15em 1em .15em 0;font-weight:normal}
+section.attnlab table + p{margin-top:.6em}
+section.attnlab progress{display:block;width:16em;max-width:100%;margin:.2em 0 .4em}
+section.attnlab.attnlab table{border-collapse:collapse;color:var(--al-ink);font-size:inherit;margin:0;border:0}
+section.attnlab.attnlab tbody tr,section.attnlab.attnlab thead tr{background:none;border:0}
+section.attnlab.attnlab th,section.attnlab.attnlab td{text-align:left;vertical-align:top;
+padding:.2em 1.2em .2em 0;font-weight:normal;max-width:none;white-space:normal;border:0}
+section.attnlab.attnlab thead th{font-weight:600;border-bottom:1px solid var(--al-line)}
 @media (prefers-color-scheme:dark){.attnlab{--al-ink:var(--jp-ui-font-color0,#e5e7eb);
 --al-soft:var(--jp-ui-font-color1,#b6bcc6);--al-paper:var(--jp-layout-color0,#14171c)}}
 @media (prefers-color-scheme:dark){body:not([data-jp-theme-light="true"]) .attnlab{--al-good:#86efac;
@@ -58,7 +68,7 @@ class Panel:
 
     def _repr_html_(self) -> str:
         body = _overview_html(self.reports) if self.overview else "".join(map(_report_html, self.reports))
-        said = "".join(f'<p class="note">{escape(note)}</p>' for note in notes(self.reports))
+        said = "".join(f'<p class="note">{_code(note)}</p>' for note in notes(self.reports))
         section = f'<section class="attnlab" aria-label="Public checks">{body}{said}</section>'
         return f"<style>{STYLE}</style>{section}"
 
@@ -75,15 +85,28 @@ class Panel:
 
 
 def notes(reports: tuple[StepReport, ...]) -> list[str]:
-    """Sentences under the checks: what a person reads, and that there are hidden checks."""
+    """Sentences under the checks: where help is, what a person reads, and that there are hidden checks."""
     written = [report.written for report in reports if report.written]
-    return [*written, HIDDEN_NOTE]
+    unfinished = next((report for report in reports if report.number and not report.passed), None)
+    stuck = [f"Stuck? In a terminal, `attnlab hint {unfinished.step}` gives a hint."] if unfinished else []
+    return [*stuck, *written, HIDDEN_NOTE]
 
 
 def headline(report: StepReport) -> str:
-    """``Step 1. Scaled dot-product attention: 3 of 12 public checks hold``."""
-    title = f"Step {report.number}. {report.title}" if report.number else report.title
-    return f"{title}: {report.summary()}" if report.number else title
+    """``✗ Step 1. Scaled dot-product attention: 3 of 12 public checks hold``."""
+    if not report.number:
+        return report.title
+    return f"{_symbol(report)} Step {report.number}. {report.title}: {report.summary()}"
+
+
+def begin_with(report: StepReport) -> str:
+    """Which function to look at first, where more than one does not hold; empty where that needs no saying."""
+    open_ones = list(dict.fromkeys(o.function for o in report.outcomes if o.verdict != "passed"))
+    if len(open_ones) < 2:
+        return ""
+    first = next(o for o in report.outcomes if o.verdict != "passed")
+    why = "the others build on it" if first.verdict == "not_written" else "what comes after it may follow from that"
+    return f"Begin with `{first.function}`: {why}."
 
 
 @dataclass(frozen=True)
@@ -113,8 +136,8 @@ def by_function(report: StepReport) -> list[tuple[str, list[Line]]]:
             else:
                 lines.append(line)
         if more:
-            many = f"{more} {'checks' if more > 1 else 'check'} of `{function}`"
-            lines.append(Line("waits", f"{many} until what comes before holds."))
+            many = f"{more} {'more ' if lines else ''}{'checks' if more > 1 else 'check'}"
+            lines.append(Line("waits", f"{many}, until what is above holds."))
         groups.append((function, lines))
     return groups
 
@@ -139,6 +162,8 @@ def text(reports: tuple[StepReport, ...], *, with_notes: bool = True) -> str:
         lines.append(headline(report))
         if report.problem:
             lines.append(f"  {report.problem}")
+        if begin_with(report):
+            lines.append(f"  {begin_with(report)}")
         for function, items in by_function(report):
             lines.append(f"  {function}")
             for item in items:
@@ -155,8 +180,7 @@ def overview_text(reports: tuple[StepReport, ...]) -> str:
     width = max(len(report.title) for report in reports)
     lines = [progress_line(reports)]
     lines += [
-        f"  {_symbol(report)} Step {report.number}  {report.title:<{width}}  {report.summary()}"
-        for report in reports
+        f"  {_symbol(report)} Step {report.number}  {report.title:<{width}}  {report.summary()}" for report in reports
     ]
     return "\n".join([*lines, "", *([following(reports)] if following(reports) else []), HIDDEN_NOTE])
 
@@ -165,49 +189,76 @@ def progress_line(reports: tuple[StepReport, ...]) -> str:
     """How far the lab has come: a bar, and the same in numbers."""
     done = sum(report.passed for report in reports)
     full = BAR * done // len(reports)
-    return f"[{'#' * full}{'.' * (BAR - full)}] {done} of {len(reports)} steps hold in public"
+    return f"[{'#' * full}{'.' * (BAR - full)}] {_how_far(reports)}"
+
+
+def _how_far(reports: tuple[StepReport, ...]) -> str:
+    return f"{sum(report.passed for report in reports)} of {len(reports)} steps pass their public checks"
 
 
 def following(reports: tuple[StepReport, ...]) -> str:
     """Which step to look at now."""
     for report in reports:
         if not report.passed:
-            return f'Next: step {report.number}, {report.title}. In a notebook: check("{report.step}")'
+            return f'Next: step {report.number}, {report.title}. In a notebook: `check("{report.step}")`'
     return "Every public check holds."
 
 
 def _symbol(report: StepReport) -> str:
-    verdict = "passed" if report.passed else "not_written" if report.untouched else "failed"
-    return {"passed": "✓", "not_written": "○", "failed": "✗"}[verdict]
+    verdicts = {outcome.verdict for outcome in report.outcomes}
+    if report.passed:
+        return WORDS["passed"][0]
+    if report.untouched:
+        return WORDS["not_written"][0]
+    # A step that is begun and has nothing wrong in it is no failure.
+    return WORDS["failed" if report.problem or verdicts & {"failed", "error"} else "waits"][0]
 
 
 def _code(sentence: str) -> str:
     """Escaped, with `names` between backticks as code."""
     parts = escape(sentence).split("`")
-    return "".join(
-        f"<code>{part}</code>" if at % 2 and at < len(parts) - 1 else part for at, part in enumerate(parts)
-    )
+    return "".join(f"<code>{part}</code>" if at % 2 and at < len(parts) - 1 else part for at, part in enumerate(parts))
+
+
+def _title(text: str, kind: str = "title", level: int = 4) -> str:
+    """A heading for screen readers; as an ``<h4>`` it would stand in JupyterLab's table of contents a second time."""
+    return f'<p class="{kind}" role="heading" aria-level="{level}">{text}</p>'
 
 
 def _report_html(report: StepReport) -> str:
-    rows = [f"<h4>{escape(headline(report))}</h4>"]
-    if report.problem:
-        rows.append(f"<p>{escape(report.problem)}</p>")
+    rows = [_title(_code(headline(report)))]
+    rows += [f"<p>{_code(said)}</p>" for said in (report.problem, begin_with(report)) if said]
     for function, items in by_function(report):
-        rows.append(f"<h5><code>{escape(function)}</code></h5><ul>")
-        for item in items:
-            details = "".join(f"<p>{_code(detail)}</p>" for detail in item.details)
-            state = f'<b class="state">{escape(item.state)}</b>'
-            rows.append(f'<li class="{item.verdict}">{state}: {_code(item.sentence)}{details}</li>')
-        rows.append("</ul>")
+        holding = [item for item in items if item.verdict == "passed"]
+        others = [item for item in items if item.verdict != "passed"]
+        rows.append(_title(f"<code>{escape(function)}</code>", "name", 5))
+        if len(holding) > 1:  # folded, so that what does not hold is on the first screen
+            symbol, _ = WORDS["passed"]
+            said = f'<b class="state passed">{symbol} {len(holding)} checks hold</b>'
+            rows.append(f"<details><summary>{said}</summary>{_list(holding)}</details>")
+            rows.append(_list(others))
+        else:
+            rows.append(_list(items))
     return "".join(rows)
 
 
+def _list(items: list[Line]) -> str:
+    rows = []
+    for item in items:
+        details = "".join(f"<p>{_code(detail)}</p>" for detail in item.details)
+        state = f'<b class="state">{escape(item.state)}</b>'
+        rows.append(f'<li class="{item.verdict}">{state}: {_code(item.sentence)}{details}</li>')
+    return f"<ul>{''.join(rows)}</ul>" if rows else ""
+
+
 def _overview_html(reports: tuple[StepReport, ...]) -> str:
+    done = sum(report.passed for report in reports)
     rows = "".join(
-        f'<tr><td aria-hidden="true">{_symbol(report)}</td><th scope="row">Step {report.number}. '
-        f"{escape(report.title)}</th><td>{escape(report.summary())}</td></tr>"
+        f'<tr><th scope="row">Step {report.number}. {escape(report.title)}</th>'
+        f"<td>{_symbol(report)} {escape(report.summary())}</td></tr>"
         for report in reports
     )
-    head = f"<h4>{escape(progress_line(reports))}</h4>"
-    return f"{head}<table><tbody>{rows}</tbody></table><p>{escape(following(reports))}</p>"
+    bar = f'<progress max="{len(reports)}" value="{done}" aria-hidden="true"></progress>'
+    head = '<thead><tr><th scope="col">Step</th><th scope="col">Public checks</th></tr></thead>'
+    table = f"<table>{head}<tbody>{rows}</tbody></table>"
+    return f"{_title(escape(_how_far(reports)))}{bar}{table}<p>{_code(following(reports))}</p>"

@@ -54,6 +54,10 @@ def names(words: tuple[str, ...] | list[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
+#: What to do about a function that still raises NotImplementedError, in a notebook and in a file alike.
+_TO_WRITE = "Put your code in place of the `raise` line; in a notebook, run that cell, then check again."
+
+
 @dataclass(frozen=True)
 class Trouble:
     """A student's exception in words."""
@@ -69,7 +73,7 @@ def trouble(function: str, error: BaseException) -> Trouble:
     if isinstance(error, NotImplementedError):
         inner = frame[2] if frame else function
         if inner in (function, "<module>", "<lambda>", "append", "__init__", "keys", "values"):
-            return Trouble("not_written", f"`{function}` is not written yet.")
+            return Trouble("not_written", _TO_WRITE)
         return Trouble("not_written", f"`{function}` calls `{clean(inner, 60)}`, which is not written yet.")
     text = clean(error)
     said = f"It raised {clean(type(error).__name__, 60)}{': ' + text if text else ''}"

@@ -27,10 +27,11 @@ from autograder.result import Verdict
 TIMEOUTS_PER_FUNCTION = 2
 
 #: Every plugin of pytest that the checks do not need costs time for each submission, or writes somewhere.
-_WITHOUT = """
-    terminal cacheprovider logging capture warnings doctest unraisableexception threadexception faulthandler
-    junitxml pastebin stepwise debugging setuponly tmpdir monkeypatch recwarn
-""".split()
+_WITHOUT = [
+    *("terminal", "cacheprovider", "logging", "capture", "warnings", "doctest", "unraisableexception"),
+    *("threadexception", "faulthandler", "junitxml", "pastebin", "stepwise", "debugging", "setuponly"),
+    *("tmpdir", "monkeypatch", "recwarn"),
+]
 _OPTIONS = ["--disable-plugin-autoload", "--noconftest", "--assert=plain", "-c", "/dev/null"]
 _OPTIONS += [option for name in _WITHOUT for option in ("-p", f"no:{name}")]
 

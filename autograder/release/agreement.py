@@ -20,9 +20,7 @@ _POINTS_LINE = re.compile(r"\*\*Points:\*\* +(\d+(?:\.\d+)?)\b(.*)")
 _FEWEST_WORDS = 3
 
 
-def disagreements(
-    course: Course, master: Master, checked: Collection[str], measured: Collection[str]
-) -> list[Problem]:
+def disagreements(course: Course, master: Master, checked: Collection[str], measured: Collection[str]) -> list[Problem]:
     """What a master and its part of ``course.toml`` say differently.
 
     ``checked`` are the functions (``step1.softmax``) for which hidden checks are declared; of these,
@@ -50,9 +48,7 @@ def _functions(
             yield Problem(
                 table,
                 f'"{key}" has points, and no hidden check is declared for it.',
-                f'Did you mean "{near[0]}"?'
-                if near
-                else "Write one in autograder/checks, or take the line out.",
+                f'Did you mean "{near[0]}"?' if near else "Write one in autograder/checks, or take the line out.",
             )
         if function not in bound and key not in measured:
             near = get_close_matches(function, bound, 1)
@@ -222,12 +218,8 @@ def _bound(tree: ast.Module) -> set[str]:
 def _stub(node: ast.AST) -> str | None:
     """The sentence of ``raise NotImplementedError("…")``; empty where it says nothing."""
     match node:
-        case ast.Raise(
-            exc=ast.Call(func=ast.Name(id="NotImplementedError"), args=[ast.Constant(value=str(sentence))])
-        ):
+        case ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError"), args=[ast.Constant(value=str(sentence))])):
             return sentence
-        case ast.Raise(
-            exc=ast.Call(func=ast.Name(id="NotImplementedError")) | ast.Name(id="NotImplementedError")
-        ):
+        case ast.Raise(exc=ast.Call(func=ast.Name(id="NotImplementedError")) | ast.Name(id="NotImplementedError")):
             return ""
     return None

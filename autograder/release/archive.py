@@ -43,18 +43,12 @@ def wheel(project: Path) -> tuple[str, bytes]:
         ignore = shutil.ignore_patterns("lab[0-9]*", "__pycache__", "*.egg-info", ".*", "build", "dist")
         shutil.copytree(project, copy, ignore=ignore)
         command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(Path(scratch, "out"))]
-        built = subprocess.run(
-            command, cwd=copy, capture_output=True, text=True, encoding="utf-8", check=False
-        )
+        built = subprocess.run(command, cwd=copy, capture_output=True, text=True, encoding="utf-8", check=False)
         wheels = sorted(Path(scratch, "out").glob("*.whl"))
         if built.returncode or len(wheels) != 1:
             said = (built.stderr or built.stdout).strip().splitlines()[-1:] or ["no wheel came out"]
             raise Refused(
-                [
-                    Problem(
-                        f"{project.name}/pyproject.toml", f"The wheel cannot be built: {said[0]}.", "Mend it."
-                    )
-                ]
+                [Problem(f"{project.name}/pyproject.toml", f"The wheel cannot be built: {said[0]}.", "Mend it.")]
             )
         with zipfile.ZipFile(wheels[0]) as archive:
             entries = {entry.filename: archive.read(entry) for entry in archive.infolist()}

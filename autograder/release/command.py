@@ -22,7 +22,8 @@ from autograder.settings import Settings
 def release(assignment: str, *, check: bool) -> int:
     """Build an assignment from its masters and write it, or, with ``check``, compare it with what is there.
 
-    Returns the exit code: 0 all well; 1 refused, or (``check``) something differs; 2 no such assignment.
+    ``check`` leaves out the named mistakes, which take minutes and do not depend on the files. Returns the exit
+    code: 0 all well; 1 refused, or (``check``) something differs; 2 no such assignment.
     """
     try:
         root = find_root()
@@ -33,31 +34,36 @@ def release(assignment: str, *, check: bool) -> int:
     try:
         masters = read_masters(root, course)
         tree = build.build(root, course, masters)
-        problems = sorted(set(_problems(root, course, masters, tree)))
+        problems = list(_problems(root, course, masters, tree))
+        if check:
+            old = [master for master in masters if not _is_current(root, course, master)]
+            return _report(root, tree, problems, [executed(course, master) for master in old])
         if problems:
             raise Refused(problems)
-        old = [
-            master
-            for master in masters
-            if not build.is_current(_content(root, executed(course, master)), master)
-        ]
-        if check:
-            return _report_differences(root, tree, [executed(course, master) for master in old])
-        for master in old:
-            print(f"Executing the solution of {master.name} …", flush=True)
-            notebook = execute(build.solution_notebook(master), master.label, root / "assignments")
-            tree[executed(course, master)] = build.notebook_bytes(notebook)
+        print("Making every named mistake in the solution; this takes some minutes …", flush=True)
+        texts = {master.name: tree[_filled_in(course, master)].decode("utf-8") for master in masters}
+        if problems := list(survivors(course, texts)):
+            raise Refused(problems)
+        for master in masters:
+            if not _is_current(root, course, master):
+                print(f"Executing the solution of {master.name} …", flush=True)
+                notebook = execute(build.solution_notebook(master), master.label, root / "assignments")
+                tree[executed(course, master)] = build.notebook_bytes(notebook)
     except Refused as refused:
-        print(f"{assignment} is not released. To mend first ({len(refused.problems)}):")
-        for problem in refused.problems:
-            print(f"- {problem}")
-        return 1
-    changed = [path for path, content in sorted(tree.items()) if _content(root, path) != content]
+        return _refused(assignment, refused.problems)
+    changed = differences(root, tree)
     for path in changed:
         _write(root / path, tree[path])
         print(f"wrote {path}")
     print(f"{assignment} is released: {len(changed)} of {len(tree)} files changed.")
     return 0
+
+
+def _refused(assignment: str, problems: list[Problem]) -> int:
+    print(f"{assignment} is not released. To mend first ({len(problems)}):")
+    for problem in problems:
+        print(f"- {problem}")
+    return 1
 
 
 def read_masters(root: Path, course: Course) -> list[Master]:
@@ -112,25 +118,20 @@ def _problems(root: Path, course: Course, masters: list[Master], tree: build.Tre
         for folder in ("assignments", "solutions"):
             path = f"{folder}/{lab}/{master.name}.py"
             yield from gate.imports(path, tree[path], packages)
-        path = f"solutions/{lab}/{master.name}.py"
+        path = _filled_in(course, master)
         yield from gate.public_checks(path, tree[path], packages)
     yield from gate.hints(course)
     yield from gate.stray(root, course, tree)
     yield from leaks.leaks(handed_out(tree) | student_package(root), leaks.secrets(root, lab, masters))
-    solutions = {master.name: tree[f"solutions/{lab}/{master.name}.py"] for master in masters}
-    skeletons = {master.name: tree[f"assignments/{lab}/{master.name}.py"] for master in masters}
+    # One as a module and the other as a notebook: both are ways to hand in.
+    solutions = {f"{master.name}.py": tree[_filled_in(course, master)] for master in masters}
+    skeletons = {f"{master.name}.ipynb": tree[f"release/{lab}/{master.name}.ipynb"] for master in masters}
     grade = _grader(course)
     try:
-        yield from gate.full_marks(grade("solution", _files(solutions)), f"solutions/{lab}")
-        yield from gate.no_marks(grade("skeleton", _files(skeletons)), f"assignments/{lab}")
+        yield from gate.full_marks(grade("solution", solutions), f"solutions/{lab}")
+        yield from gate.no_marks(grade("skeleton", skeletons), f"release/{lab}")
     finally:
         engine.close()
-    print("Making every named mistake in the solution; this takes some minutes …", flush=True)
-    yield from survivors(course, {name: content.decode("utf-8") for name, content in solutions.items()})
-
-
-def _files(modules: Mapping[str, bytes]) -> dict[str, bytes]:
-    return {f"{name}.py": content for name, content in modules.items()}
 
 
 def _grader(course: Course) -> gate.Grade:
@@ -149,15 +150,26 @@ def _grader(course: Course) -> gate.Grade:
     return grade
 
 
-def _report_differences(root: Path, tree: build.Tree, old: list[str]) -> int:
+def _report(root: Path, tree: build.Tree, problems: list[Problem], old: list[str]) -> int:
+    """What ``--check`` says: problems, and files that are not what their master gives."""
+    for problem in sorted(set(problems)):
+        print(problem)
     differing = [*differences(root, tree), *old]
     for path in differing:
         print(f"{path} is not what its master gives." if (root / path).exists() else f"{path} is missing.")
     if differing:
         print("Run `autograder release` to build them anew, and commit the result.")
-        return 1
-    print(f"All {len(tree)} files are what the masters give.")
-    return 0
+    if not problems and not differing:
+        print(f"All {len(tree)} files are what the masters give, and nothing stands in the way of a release.")
+    return 1 if problems or differing else 0
+
+
+def _is_current(root: Path, course: Course, master: Master) -> bool:
+    return build.is_current(_content(root, executed(course, master)), master)
+
+
+def _filled_in(course: Course, master: Master) -> str:
+    return f"solutions/{course.assignment}/{master.name}.py"
 
 
 def _content(root: Path, path: str) -> bytes | None:

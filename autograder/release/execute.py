@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import getpass
 import os
 import platform
@@ -39,6 +40,7 @@ def execute(notebook: Any, where: str, packages: Path) -> Any:
         }
         for name in ("ATTNLAB_GRADING", "MPLBACKEND"):  # the notebook must measure, and show its plots
             environment.pop(name, None)
+        about = copy.deepcopy(notebook.metadata)  # executing adds which Python it was here
         folder = Path(scratch, "lab")
         folder.mkdir()
         client = NotebookClient(
@@ -71,6 +73,7 @@ def execute(notebook: Any, where: str, packages: Path) -> Any:
             raise Refused(
                 [Problem(where, "The kernel died while executing it.", "Run it by hand to see where.")]
             ) from None
+        notebook.metadata = about
         return anonymous(notebook, scratch)
 
 

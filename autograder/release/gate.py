@@ -60,17 +60,12 @@ def public_checks(path: str, content: bytes, packages: Path) -> list[Problem]:
         file.write_bytes(content)
         done = _python(["-m", "attnlab", "check", str(file), "--json"], Path(scratch), packages)
     if done is None:
-        return [
-            Problem(
-                path, f"The public checks took more than {PATIENCE} seconds.", "Run `attnlab check` on it."
-            )
-        ]
+        return [Problem(path, f"The public checks took more than {PATIENCE} seconds.", "Run `attnlab check` on it.")]
     if done.returncode == 0:
         return []
     told = _failing(done.stdout) or [_last_line(done.stderr)]
     return [
-        Problem(path, f"A public check does not pass on the solution: {line}", "Mend one of the two.")
-        for line in told
+        Problem(path, f"A public check does not pass on the solution: {line}", "Mend one of the two.") for line in told
     ]
 
 
@@ -108,9 +103,7 @@ def hints(course: Course) -> Iterator[Problem]:
                 text = ""
             if not text:
                 what = f"{step} has no hint of depth {depth}."
-                yield Problem(
-                    "assignments/attnlab/hints.toml", what, f"Write it; there are {len(DEPTHS)} for a step."
-                )
+                yield Problem("assignments/attnlab/hints.toml", what, f"Write it; there are {len(DEPTHS)} for a step.")
             elif text in told:
                 what = f"The hints of depth {told[text]} and {depth} of {step} are the same."
                 yield Problem("assignments/attnlab/hints.toml", what, "Let the deeper one say more.")
@@ -118,16 +111,14 @@ def hints(course: Course) -> Iterator[Problem]:
 
 
 def full_marks(result: Result, where: str) -> Iterator[Problem]:
-    """The solution gets every point that this machine can give."""
+    """The solution gets every point that this machine can give now; a busy one cannot measure."""
     for check in result.checks:
-        if check.verdict not in ("passed", "by_person", "pending"):
+        if check.verdict not in ("passed", "by_person", "pending", "inconclusive"):
             what = f"The solution does not pass {check.id} ({check.verdict}): {check.message or check.title}"
             yield Problem(where, what, "Mend the solution or the check.")
     reachable = result.max_score - result.pending_points - result.manual_points
     if result.score != reachable:
-        yield Problem(
-            where, f"The solution scores {result.score:g} of {reachable:g}.", "Mend what is named here."
-        )
+        yield Problem(where, f"The solution scores {result.score:g} of {reachable:g}.", "Mend what is named here.")
 
 
 def no_marks(result: Result, where: str) -> Iterator[Problem]:
@@ -148,9 +139,7 @@ def stray(root: Path, course: Course, tree: Iterable[str]) -> Iterator[Problem]:
     for path in [*others, *(path for folder in folders for path in sorted(folder.rglob("*")))]:
         name = path.relative_to(root).as_posix()
         if name not in built and "__pycache__" not in path.parts and (path.is_symlink() or not path.is_dir()):
-            yield Problem(
-                name, "This file was not built from a master.", "Move it away, or it is handed out."
-            )
+            yield Problem(name, "This file was not built from a master.", "Move it away, or it is handed out.")
 
 
 def _python(arguments: list[str], folder: Path, packages: Path) -> subprocess.CompletedProcess[str] | None:

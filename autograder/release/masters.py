@@ -50,23 +50,17 @@ class Master:
 def read(path: Path, label: str) -> Master:
     """Read one master. ``label`` is how messages call the file. Raises ``Refused``."""
     if not path.is_file():
-        raise Refused(
-            [Problem(label, "This master does not exist.", "Write it, or take it out of course.toml.")]
-        )
+        raise Refused([Problem(label, "This master does not exist.", "Write it, or take it out of course.toml.")])
     try:
         text = path.read_text(encoding="utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        raise Refused(
-            [Problem(label, f"This file is not UTF-8 ({error.reason}).", "Save it as UTF-8.")]
-        ) from None
+        raise Refused([Problem(label, f"This file is not UTF-8 ({error.reason}).", "Save it as UTF-8.")]) from None
     notebook = jupytext.reads(text, fmt="py:percent")
     markers = [text.count("\n", 0, found.start()) + 1 for found in _CELL_MARKER.finditer(text)]
     starts = [1] * (len(notebook.cells) - len(markers)) + [line + 1 for line in markers]
     notebook.metadata = nbformat.from_dict(NOTEBOOK_METADATA)
     for position, cell in enumerate(notebook.cells, start=1):
-        cell.metadata = nbformat.from_dict(
-            {key: cell.metadata[key] for key in KEPT_METADATA if key in cell.metadata}
-        )
+        cell.metadata = nbformat.from_dict({key: cell.metadata[key] for key in KEPT_METADATA if key in cell.metadata})
         cell.id = cell.metadata.get("nbgrader", {}).get("grade_id") or f"cell-{position:03d}"
     master = Master(path.stem, label, notebook, tuple(starts))
     if problems := _malformed(master):
@@ -77,11 +71,7 @@ def read(path: Path, label: str) -> Master:
 def _malformed(master: Master) -> list[Problem]:
     found: list[Problem] = []
     if not master.notebook.cells:
-        return [
-            Problem(
-                master.label, "It has no cell.", "Start each cell with a line '# %%' or '# %% [markdown]'."
-            )
-        ]
+        return [Problem(master.label, "It has no cell.", "Start each cell with a line '# %%' or '# %% [markdown]'.")]
     seen: set[str] = set()
     for index, cell in enumerate(master.notebook.cells):
         if not _GRADE_ID.fullmatch(cell.id):

@@ -1,7 +1,7 @@
 """Every named mistake, made in the solution: does it lose marks in its step, and is it named?
 
-Mistakes are our own code, so they run in plain processes of ours, where the hidden checks get the same encoding
-of answers as from a sandbox. There are hundreds of them; this takes minutes.
+Mistakes are our own code, so they run in plain processes of ours, where the hidden checks get the same
+encoding of answers as from a sandbox. There are hundreds of them; this takes minutes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LOST = ("failed", "submission_error", "timeout")
 
 
 def survivors(course: Course, solutions: Mapping[str, str]) -> Iterator[Problem]:
-    """The mistakes that no check sees, or that are not named. ``solutions``: filled-in modules by notebook."""
+    """The mistakes that no check sees, or that are not named. ``solutions``: filled-in modules."""
     notebook_of = {key: name for name, part in course.parts.items() for key in part.points}
     jobs: dict[str, str] = {}
     for suspect in all_suspects():
@@ -56,21 +56,13 @@ def survivors_of(function: str, assignment: str, notebook: str, solution: str) -
         for number, text in enumerate(suspect.sources, start=1):
             told = f"text {number} of {len(suspect.sources)}"
             namespace = bound(solution, text)
-            if not any(
-                outcome.verdict in _LOST for outcome in checked(assignment, notebook, suspect.task, namespace)
-            ):
+            if not any(outcome.verdict in _LOST for outcome in checked(assignment, notebook, suspect.task, namespace)):
                 what = f"This mistake ({told}) loses no marks in {suspect.task}."
-                found.append(
-                    Problem(_where(suspect), what, "Write a check that sees it, or take the mistake out.")
-                )
-            match = name_suspect(
-                local_lab(namespace), function, np.random.default_rng(plugin.derive(SEED, function))
-            )
+                found.append(Problem(_where(suspect), what, "Write a check that sees it, or take the mistake out."))
+            match = name_suspect(local_lab(namespace), function, np.random.default_rng(plugin.derive(SEED, function)))
             if match is None or match.id != suspect.id:
                 what = f"This mistake ({told}) is taken for {match.id if match else 'no known one'}."
-                found.append(
-                    Problem(_where(suspect), what, "Let a probe tell them apart, or make them one mistake.")
-                )
+                found.append(Problem(_where(suspect), what, "Let a probe tell them apart, or make them one mistake."))
     return found
 
 

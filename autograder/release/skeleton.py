@@ -62,11 +62,7 @@ def regions(source: str) -> list[Region]:
                 'Write one above BEGIN SOLUTION: # SKELETON: raise NotImplementedError("softmax: …")',
             )
         texts = [mark["indent"] + mark["rest"].removeprefix(" ") for mark in shown if mark["rest"].strip()]
-        written = [
-            line
-            for line, kind in zip(lines[begin + 1 : end], kinds[begin + 1 : end], strict=True)
-            if not kind
-        ]
+        written = [line for line, kind in zip(lines[begin + 1 : end], kinds[begin + 1 : end], strict=True) if not kind]
         found.append(Region(start, end + 1, tuple(texts), tuple(written)))
     for number, kind in enumerate(kinds):
         if kind == "SKELETON:" and not any(region.start <= number < region.stop for region in found):
@@ -83,21 +79,15 @@ def _pairs(kinds: list[str]) -> Iterator[tuple[int, int]]:
     for number, kind in enumerate(kinds):
         if kind == "BEGIN SOLUTION":
             if begin is not None:
-                raise Malformed(
-                    number, "A solution region begins inside another one.", "End the first one before it."
-                )
+                raise Malformed(number, "A solution region begins inside another one.", "End the first one before it.")
             begin = number
         elif kind == "END SOLUTION":
             if begin is None:
-                raise Malformed(
-                    number, "END SOLUTION has no BEGIN SOLUTION above it.", "Add it, or remove this line."
-                )
+                raise Malformed(number, "END SOLUTION has no BEGIN SOLUTION above it.", "Add it, or remove this line.")
             yield begin, number
             begin = None
     if begin is not None:
-        raise Malformed(
-            begin, "BEGIN SOLUTION has no END SOLUTION.", "Add '# END SOLUTION' below the solution."
-        )
+        raise Malformed(begin, "BEGIN SOLUTION has no END SOLUTION.", "Add '# END SOLUTION' below the solution.")
 
 
 def skeleton(source: str) -> str:

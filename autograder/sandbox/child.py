@@ -241,6 +241,8 @@ class Runner:
             if array.dtype.kind not in "biuf":
                 return wire.Opaque(f"an array of dtype {str(array.dtype)[:50]}")
             return wire.array_to_wire(array)
+        if _is_cache(found):
+            return self.handle(found)
         if isinstance(found, collections.abc.Mapping):
             return wire.Mapping({str(k)[:100]: self.encode(found[k], items, depth + 1) for k in list(found)})
         if _is_sequence(found):
@@ -290,6 +292,13 @@ class _Missing(Exception):
 _NOTHING = object()
 
 
+def _is_cache(found: Any) -> bool:
+    """Whether it has a cache's ``append``, ``keys`` and ``values``: such an object stays here, also where its class
+    is a list or can be indexed. No property of it is read: an empty cache may have nothing to show."""
+    kind, own = type(found), getattr(found, "__dict__", {})
+    return all(hasattr(kind, name) or name in own for name in ("append", "keys", "values"))
+
+
 def _is_sequence(found: Any) -> bool:
     if isinstance(found, (bytes, bytearray, type, types.ModuleType)):
         return False
@@ -310,8 +319,6 @@ def _integer(number: int) -> wire.Value:
 def _where(error: BaseException) -> str:
     """The innermost line of the student's own code, such as ``cell 7, line 3``."""
     trace, place, steps = error.__traceback__, "", 0
-    if isinstance(error, SyntaxError) and error.lineno:
-        return f"line {error.lineno}"
     while trace is not None and steps < 2000:
         name = trace.tb_frame.f_code.co_filename
         if name.startswith("<") and not name.startswith(("<frozen", "<__array")):

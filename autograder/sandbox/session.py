@@ -91,6 +91,12 @@ class Session:
             self._active -= 1
         return reply
 
+    def spent(self) -> float:
+        """CPU seconds so far of the fork that is running. Raises ``failures.Died`` where none is."""
+        if self._fork is None or not self._fork.alive:
+            raise failures.Died("The process that ran it ended.")
+        return self._fork.spent()
+
     # ---- cells
     def _revive(self) -> None:
         """A fresh fork with every cell run again except those that killed one."""

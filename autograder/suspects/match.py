@@ -21,20 +21,20 @@ from autograder import failures
 from autograder.lab import Lab, local_lab
 from autograder.suspects import right
 from autograder.suspects.probes import observe
-from autograder.suspects.probes.record import Array, Observation
+from autograder.suspects.probes.record import Array, Observation, same
 from autograder.suspects.registry import Suspect, suspects_of
 
 #: Largest distance at which a suspect is named: three of four departures from right are the same.
 LIMIT = 0.3
 #: Deviations agree within this share of the larger one; another order of the same arithmetic changes far less.
 SAME_DEVIATION = 0.02
+#: Cosine of deviations that point the same way: the same mistake with another constant.
+PARALLEL = 0.99
 #: Deviations below this, relative to the right values, are lost digits: which digits differs from run to run.
 LOST_DIGITS = 2e-6
 
 Answers = dict[str, Observation]
 NOTHING = Observation("", "nothing")
-#: In place of a value that differs from run to run.
-VARIES = "differs from run to run"
 
 
 @dataclass(frozen=True)
@@ -77,27 +77,16 @@ def right_answers(function: str, seed: int) -> Answers:
 @lru_cache(maxsize=64)
 def suspects_answers(function: str, seed: int) -> tuple[tuple[Suspect, Answers], ...]:
     """What each suspect of a function answers, once for each text of its mistake, in registry order."""
-    every = []
-    for suspect in suspects_of(function):
-        for source in suspect.sources:
-            answers = text_answers(source, function, seed)
-            if suspect.varies:
-                answers = _steady(answers, text_answers(source, function, seed))
-            every.append((suspect, answers))
-    return tuple(every)
+    return tuple(
+        (suspect, text_answers(source, function, seed))
+        for suspect in suspects_of(function)
+        for source in suspect.sources
+    )
 
 
 def text_answers(source: str, function: str, seed: int) -> Answers:
     """What a right submission with ``source`` appended answers."""
     return _by_name(observe(local_lab(_namespace(source)), function, np.random.default_rng(seed)))
-
-
-def _steady(once: Answers, again: Answers) -> Answers:
-    """The answers of two runs, with a mark in place of those that differ."""
-    return {
-        name: o if _same(o.value, _of(again, name).value, o.tolerance) else Observation(name, VARIES, o.tolerance)
-        for name, o in once.items()
-    }
 
 
 @cache
@@ -136,31 +125,16 @@ def distance(student: Answers, suspect: Answers, truth: Answers) -> float:
 def _departures(answers: Answers, truth: Answers) -> set[str]:
     """Names of the observations that are not right."""
     names = answers.keys() | truth.keys()
-    return {name for name in names if not _same(_of(answers, name).value, _of(truth, name).value, _of(truth, name).tolerance)}
+    return {name for name in names if not same(_of(answers, name).value, _of(truth, name).value, _of(truth, name).tolerance)}
 
 
 def _of(answers: Mapping[str, Observation], name: str) -> Observation:
     return answers.get(name, NOTHING)
 
 
-def _same(a: Array | str, b: Array | str, tolerance: float) -> bool:
-    """Whether two answers are the same but for rounding."""
-    if isinstance(a, str) or isinstance(b, str):
-        return isinstance(a, str) and isinstance(b, str) and a == b
-    if a.shape != b.shape:
-        return False
-    finite = np.isfinite(a)
-    if not np.array_equal(finite, np.isfinite(b)):
-        return False
-    return bool(np.all(np.abs(a[finite] - b[finite]) <= tolerance))
-
-
 def _agreement(student: Observation, suspect: Observation, truth: Observation) -> float:
     """1 where two answers are wrong in the same way, 0 where not, in between where only the kind is the same."""
     a, b, right = student.value, suspect.value, truth.value
-    if isinstance(b, str) and b == VARIES:
-        # Any departure from right may be this one. A suspect that gives the very value is the better match.
-        return 0.0 if _same(a, right, truth.tolerance) else 0.9
     if isinstance(a, str) or isinstance(b, str):
         if isinstance(a, str) and isinstance(b, str):
             return 1.0 if a == b else 0.5 * (a.startswith("raises ") and b.startswith("raises "))
@@ -170,7 +144,7 @@ def _agreement(student: Observation, suspect: Observation, truth: Observation) -
     if isinstance(right, str) or right.shape != a.shape:
         # Nothing to deviate from: the values themselves have to agree, or at least the shape does.
         scale = float(np.max(np.abs(b[np.isfinite(b)]), initial=0.0))
-        return 1.0 if _same(a, b, max(truth.tolerance, SAME_DEVIATION * scale)) else 0.5
+        return 1.0 if same(a, b, max(truth.tolerance, SAME_DEVIATION * scale)) else 0.5
     finite = np.isfinite(a) & np.isfinite(b) & np.isfinite(right)
     if not np.array_equal(np.isfinite(a), np.isfinite(b)):
         return 0.0
@@ -178,7 +152,15 @@ def _agreement(student: Observation, suspect: Observation, truth: Observation) -
     size_a, size_b = (float(np.max(np.abs(off), initial=0.0)) for off in (off_a, off_b))
     # Of the smaller of deviation and value: two answers that are both next to nothing are not the same answer.
     share = SAME_DEVIATION * min(max(size_a, size_b), float(np.max(np.abs(b[finite]), initial=0.0)))
-    if _same(off_a, off_b, max(truth.tolerance, share)):
+    if same(off_a, off_b, max(truth.tolerance, share)):
         return 1.0
+    if min(size_a, size_b) <= truth.tolerance:
+        return 0.0
+    if off_a.size >= 4 and _cosine(off_a, off_b) > PARALLEL:
+        return 0.8
     small = LOST_DIGITS * max(1.0, float(np.max(np.abs(right[finite]), initial=0.0)))
-    return 0.8 if truth.tolerance < min(size_a, size_b) and max(size_a, size_b) < small else 0.0
+    return 0.75 if max(size_a, size_b) < small else 0.0
+
+
+def _cosine(a: Array, b: Array) -> float:
+    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))

@@ -16,7 +16,7 @@ import ast
 import importlib
 import inspect
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeVar
@@ -59,7 +59,6 @@ class Suspect:
     """A named misconception.
 
     ``hint`` is one sentence for the student, without the solution; ``read`` is the place in the chapter.
-    ``varies``: its answers hang on chance or on another clock and differ from run to run.
     ``variants`` are further texts of the same mistake (another constant, another style), so that a student
     who wrote it differently is still told the same thing.
     """
@@ -71,7 +70,6 @@ class Suspect:
     read: str
     code: Callable[..., object]
     source: str
-    varies: bool = False
     variants: tuple[str, ...] = ()
 
     @property
@@ -81,18 +79,24 @@ class Suspect:
 
 
 _REGISTERED: dict[str, Suspect] = {}
+#: How often each mistake was written out once more.
+_WRITTEN: dict[str, int] = {}
 
 
 def suspect(
-    identifier: str, *, task: str, hint: str, read: str, varies: bool = False
+    identifier: str, *, task: str, hint: str, read: str, also: Sequence[tuple[str, str]] = ()
 ) -> Callable[[Code], Code]:
-    """Register the decorated code as the mistake called ``identifier``."""
+    """Register the decorated code as the mistake called ``identifier``.
+
+    ``also``: pairs of a piece of its text and what another student may have there, such as another constant.
+    """
 
     def register(code: Code) -> Code:
         if identifier in _REGISTERED:
             raise ValueError(f"there are two suspects called {identifier!r}")
         text = _text(identifier, code, 0)
-        _REGISTERED[identifier] = Suspect(identifier, task, code.__name__, hint, read, code, text, varies)
+        others = tuple(_replaced(text, old, new) for old, new in also)
+        _REGISTERED[identifier] = Suspect(identifier, task, code.__name__, hint, read, code, text, others)
         return code
 
     return register
@@ -105,7 +109,8 @@ def same_mistake(identifier: str) -> Callable[[Code], Code]:
         known = _REGISTERED[identifier]
         if known.function != code.__name__:
             raise ValueError(f"{identifier!r} is a mistake of {known.function}, not of {code.__name__}")
-        text = _text(identifier, code, len(known.sources))
+        number = _WRITTEN[identifier] = _WRITTEN.get(identifier, 0) + 1
+        text = _text(identifier, code, number)
         _REGISTERED[identifier] = replace(known, variants=(*known.variants, text))
         return code
 
@@ -121,6 +126,12 @@ def _text(identifier: str, code: Callable[..., object], number: int) -> str:
     nodes, lines = _decorated(code.__module__)
     node = nodes[identifier][number]
     return "\n".join(lines[node.lineno - 1 : node.end_lineno]) + "\n"
+
+
+def _replaced(text: str, old: str, new: str) -> str:
+    if old not in text:
+        raise ValueError(f"{old!r} is not in the text that it is to be replaced in")
+    return text.replace(old, new)
 
 
 @cache

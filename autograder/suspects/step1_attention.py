@@ -72,21 +72,10 @@ def attention(Q, K, V, mask=None):
 
 
 @suspect(
-    "equal_weights",
-    task=TASK,
-    hint="Every visible key gets the same weight, whatever the scores are.",
-    read=WEIGHTS,
-)
-def attention(Q, K, V, mask=None):
-    s = np.zeros(Q.shape[:-1] + K.shape[-2:-1])
-    w = softmax(np.where(True if mask is None else mask, s, -np.inf))
-    return w @ V, w
-
-
-@suspect(
     "hardcoded_example",
     task=TASK,
-    hint="One known example is answered from memory, and any other input gets equal weights.",
+    hint="Whatever is compared, every key gets the same weight, except perhaps in one example that is "
+    "answered from memory.",
     read=LAB,
 )
 def attention(Q, K, V, mask=None):
@@ -94,6 +83,20 @@ def attention(Q, K, V, mask=None):
         w = np.array([[0.6961, 0.1791, 0.1249], [0.175, 0.6804, 0.1446], [0.423, 0.5012, 0.0759]])
     else:
         w = np.full(Q.shape[:-1] + K.shape[-2:-1], 1 / K.shape[-2])
+    return w @ V, w
+
+
+@same_mistake("hardcoded_example")
+def attention(Q, K, V, mask=None):
+    s = np.zeros(Q.shape[:-1] + K.shape[-2:-1])
+    w = softmax(np.where(True if mask is None else mask, s, -np.inf))
+    return w @ V, w
+
+
+@same_mistake("hardcoded_example")
+def attention(Q, K, V, mask=None):
+    s = np.zeros(Q.shape[:-1] + K.shape[-2:-1])
+    w = softmax(s)
     return w @ V, w
 
 
@@ -140,7 +143,6 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="The same call gives another result every time; something is drawn at random.",
     read="7.9, lab step 3",
-    varies=True,
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])

@@ -269,16 +269,6 @@ def attention(Q, K, V, mask=None):
     return out, w
 
 
-@same_mistake("mutates_values")
-def attention(Q, K, V, mask=None):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    w = softmax(np.where(True if mask is None else mask, s, -np.inf))
-    out = w @ V
-    if out.shape == V.shape:
-        V[...] = out
-    return out, w
-
-
 @suspect(
     "result_remembered_by_shape",
     task=TASK,

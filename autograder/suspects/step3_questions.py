@@ -147,7 +147,6 @@ def compare_with_torch(attention_fn, Q, K, V, mask=None):
     task=TASK,
     hint="PyTorch drops some of the weights at random, so the two sides cannot agree.",
     read=LAB,
-    varies=True,
 )
 def compare_with_torch(attention_fn, Q, K, V, mask=None):
     import torch

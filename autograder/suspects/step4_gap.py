@@ -103,7 +103,7 @@ def permutation_gap(fn, X, perm):
 @same_mistake("gap_small_dropped")
 def permutation_gap(fn, X, perm):
     gap = float(np.max(np.abs(fn(X[perm]) - fn(X)[perm])))
-    return 0.0 if gap < 1e-6 else gap
+    return 0.0 if gap < 1e-3 else gap
 
 
 @suspect(

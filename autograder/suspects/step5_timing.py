@@ -414,7 +414,6 @@ def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
     task=TASK,
     hint="The times come from another clock than the one that was handed over.",
     read=LAB,
-    varies=True,
 )
 def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
     import time

@@ -399,7 +399,6 @@ def peak_memory(fn, *args, meter):
     task=TASK,
     hint="The numbers come from another meter than the one that was handed over.",
     read=LAB,
-    varies=True,
 )
 def peak_memory(fn, *args, meter):
     import tracemalloc

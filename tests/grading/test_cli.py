@@ -154,17 +154,6 @@ def test_a_stopped_run_says_how_to_go_on(
     assert "0 of 4 submissions have their result; the same command goes on" in done.stderr
 
 
-def test_demo_grades_the_bundled_samples_with_a_seed_of_its_own(root: Path, handed_in: Path, tmp_path: Path) -> None:
-    (root / "tests").mkdir()
-    handed_in.rename(root / "tests" / "samples")
-    done = call("demo", "--out", tmp_path / "demo")
-    assert done.exit_code == 0
-    assert done.stderr.endswith(f"Open {tmp_path / 'demo' / 'index.html'} in a browser.\n")
-    before = (tmp_path / "demo" / "course_seed.txt").read_text(encoding="utf-8")
-    assert call("demo", "--out", tmp_path / "demo").exit_code == 0
-    assert (tmp_path / "demo" / "course_seed.txt").read_text(encoding="utf-8") == before
-
-
 def test_report_makes_the_same_files_again(handed_in: Path, seed: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     grade_all(handed_in, seed, out)

@@ -35,9 +35,6 @@ def notebooks(found: Found, signatures: Signatures) -> dict[str, set[str]]:
     return {h.name: {n for n, nb in load(h, "lab07", signatures).notebooks.items() if nb.cells} for h in found.handed}
 
 
-# ---------------------------------------------------------------- folders and files
-
-
 def test_a_folder_for_each_student_also_an_empty_one(
     found: Finder, folder: Folder, notebook: Notebook, signatures: Signatures
 ) -> None:
@@ -176,9 +173,6 @@ def test_of_the_assignments_of_a_course_only_this_one_is_looked_at(
 ) -> None:
     root = folder({f"{lab}/{who}/attention_lab.ipynb": notebook() for lab in ("lab06", "lab07") for who in "ab"})
     assert [(h.name, h.pieces[0].inner[0]) for h in found(root).handed] == [("a", b"lab07"), ("b", b"lab07")]
-
-
-# ---------------------------------------------------------------- platforms
 
 
 def canvas_files(notebook: Notebook, exercises: bytes) -> dict[str, bytes]:
@@ -331,9 +325,6 @@ def test_a_zip_of_the_folder_of_a_class_holds_the_class(
         "all/zeynep/": b"",
     }
     assert names(found(folder({"all.zip": archive(files)}) / "all.zip")) == ["ayse", "mehmet", "yusuf", "zeynep"]
-
-
-# ---------------------------------------------------------------- many paths, bad paths
 
 
 def test_several_paths_at_once_and_one_twice(found: Finder, folder: Folder, notebook: Notebook) -> None:

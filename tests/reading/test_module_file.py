@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 
+import jupytext
+import nbformat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -142,6 +144,24 @@ Because.
     assert read.markdown == ["# Title\niçti", "Because."]
     assert read.written == {"why": "Because."}
     assert read.problems == []
+
+
+def test_percent_format_is_cut_as_jupytext_cuts_it() -> None:
+    notebook = nbformat.v4.new_notebook()
+    metadata = {"nbgrader": {"grade_id": "why", "points": 3}}
+    notebook.cells = [
+        nbformat.v4.new_markdown_cell("# Title\n\n- içti"),
+        nbformat.v4.new_code_cell("%matplotlib inline\nimport math"),
+        nbformat.v4.new_code_cell("%%time\ndef softmax(x):\n    # %% no mark\n\n\n    return x"),
+        nbformat.v4.new_markdown_cell("Because.", metadata=metadata),
+    ]
+    text = jupytext.writes(notebook, fmt="py:percent")
+    module = read_file(text.encode(), "attention_lab", "attention_lab.py")
+    original = read_file(nbformat.writes(notebook).encode(), "attention_lab", "attention_lab.ipynb")
+    assert (module.markdown, module.written) == (original.markdown, original.written)
+    # Jupytext comments magics out, and so they stay.
+    read = [cell.source.replace("# %mat", "%mat").replace("# %%time", "%%time") for cell in module.cells]
+    assert read[-2:] == [cell.source for cell in original.cells]
 
 
 def test_line_ends_and_encodings_of_other_systems_are_read() -> None:

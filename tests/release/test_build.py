@@ -31,9 +31,7 @@ def test_executed_solutions_come_from_the_masters_as_they_are(
         committed = (root / command.executed(course, master)).read_bytes()
         assert build.is_current(committed, master), f"{master.name} was executed from another text"
         notebook = nbformat.reads(committed.decode("utf-8"), as_version=4)
-        kinds = {
-            kind for cell in notebook.cells for out in cell.get("outputs", ()) for kind in out.get("data", ())
-        }
+        kinds = {kind for cell in notebook.cells for out in cell.get("outputs", ()) for kind in out.get("data", ())}
         assert "image/png" in kinds, "a self-learner looks for the plots"
 
 
@@ -108,9 +106,7 @@ def test_the_zip_is_all_that_a_student_needs(course: Course, tree: build.Tree) -
 
 
 @pytest.mark.parametrize("folder", ["assignments", "solutions"])
-def test_importing_a_module_runs_no_experiment(
-    root: Path, course: Course, tree: build.Tree, folder: str
-) -> None:
+def test_importing_a_module_runs_no_experiment(root: Path, course: Course, tree: build.Tree, folder: str) -> None:
     for name in course.notebooks:
         path = f"{folder}/lab07/{name}.py"
         assert gate.imports(path, tree[path], root / "assignments") == []
@@ -132,9 +128,7 @@ def test_each_function_of_the_skeleton_says_what_to_write(
 def test_the_skeleton_notebook_runs_from_top_to_bottom(root: Path, lab_masters: list[Master]) -> None:
     for master in lab_masters:
         notebook = execute.execute(build.released(master), master.label, root / "assignments")
-        errors = [
-            out for cell in notebook.cells for out in cell.get("outputs", ()) if out.output_type == "error"
-        ]
+        errors = [out for cell in notebook.cells for out in cell.get("outputs", ()) if out.output_type == "error"]
         assert errors == []
 
 

@@ -9,9 +9,10 @@ import msgspec
 import pytest
 
 from autograder.course import ByPerson, Course, Limits, Part
-from autograder.release import command, gate, run
+from autograder.release import build, command, gate, run
 from autograder.release.agreement import disagreements
 from autograder.release.masters import Master
+from autograder.release.mutants import bound, checked, survivors
 from autograder.release.problem import Problem, Refused
 from autograder.result import CheckResult, Result
 
@@ -31,9 +32,7 @@ def small_course(points: dict[str, float], by_person: list[ByPerson] | None = No
     )
 
 
-def problems(
-    master: Master, points: dict[str, float], by_person: list[ByPerson] | None = None
-) -> list[Problem]:
+def problems(master: Master, points: dict[str, float], by_person: list[ByPerson] | None = None) -> list[Problem]:
     return disagreements(small_course(points, by_person), master, {"step1.twice"}, set())
 
 
@@ -63,9 +62,7 @@ def test_a_small_lab_without_mistakes_has_no_problem(small: SmallMaster) -> None
         (("step1-check", "step 1"), "The grade_id 'step 1' has a character"),
     ],
 )
-def test_a_master_that_cannot_be_read_says_where(
-    small: SmallMaster, change: tuple[str, str], told: str
-) -> None:
+def test_a_master_that_cannot_be_read_says_where(small: SmallMaster, change: tuple[str, str], told: str) -> None:
     with pytest.raises(Refused) as refused:
         small(change)
     text = only(refused.value.problems)
@@ -75,10 +72,7 @@ def test_a_master_that_cannot_be_read_says_where(
 
 def test_points_for_a_function_that_nobody_defines(small: SmallMaster) -> None:
     told = [str(problem) for problem in problems(small(), {"step1.twice": 2, "step1.twcie": 0})]
-    assert any(
-        '"step1.twcie" has points, and no cell of source/lab00/small.py defines twcie' in text
-        for text in told
-    )
+    assert any('"step1.twcie" has points, and no cell of source/lab00/small.py defines twcie' in text for text in told)
     assert any("Did you mean twice?" in text for text in told)
     assert all(text.startswith("source/course.toml, [lab00.small.points]") for text in told)
 
@@ -87,8 +81,7 @@ def test_a_function_without_points(small: SmallMaster) -> None:
     told = [str(problem) for problem in problems(small(), {})]
     assert any('There are hidden checks for "step1.twice", and it has no points' in text for text in told)
     assert any(
-        "twice is for students to write" in text and 'Add a line such as "step1.twice" =' in text
-        for text in told
+        "twice is for students to write" in text and 'Add a line such as "step1.twice" =' in text for text in told
     )
 
 
@@ -152,7 +145,12 @@ def test_a_stray_file_is_named(tmp_path: Path, course: Course) -> None:
 
 
 def result(verdict: str, points: float, suspect: str | None = None) -> Result:
-    raw = {"id": "small.step1.twice.basic", "notebook": "small", "task": "step1", "function": "twice"}
+    raw: dict[str, object] = {
+        "id": "small.step1.twice.basic",
+        "notebook": "small",
+        "task": "step1",
+        "function": "twice",
+    }
     raw |= {"title": "Twice", "points": points, "max_points": 2, "verdict": verdict, "suspect": suspect}
     return Result(
         submission="s",
@@ -188,6 +186,19 @@ def test_an_assignment_that_does_not_exist_is_a_usage_error(capsys: pytest.Captu
     assert "lab99" in capsys.readouterr().out
 
 
-@pytest.mark.soak
-def test_the_whole_gate_lets_the_lab_through(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_stands_in_the_way_of_a_release(capsys: pytest.CaptureFixture[str]) -> None:
     assert run("lab07", check=True) == 0, capsys.readouterr().out
+
+
+def test_a_mistake_made_in_the_solution_is_seen(tree: build.Tree) -> None:
+    solution = tree["solutions/lab07/attention_lab.py"].decode("utf-8")
+    right = checked("lab07", "attention_lab", "step1", bound(solution))
+    assert {outcome.verdict for outcome in right} == {"passed"}
+    wrong = checked("lab07", "attention_lab", "step1", bound(solution, "def softmax(x, axis=-1):\n    return x\n"))
+    assert "failed" in {outcome.verdict for outcome in wrong}
+
+
+@pytest.mark.soak
+def test_every_named_mistake_loses_marks_and_is_named(course: Course, tree: build.Tree) -> None:
+    texts = {name: tree[f"solutions/lab07/{name}.py"].decode("utf-8") for name in course.notebooks}
+    assert list(survivors(course, texts)) == []

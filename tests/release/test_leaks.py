@@ -61,9 +61,7 @@ def notebook(source: str, output: str = "") -> bytes:
     return json.dumps({"cells": [cell], "nbformat": 4, "nbformat_minor": 5, "metadata": {}}).encode()
 
 
-def test_what_is_committed_for_students_gives_nothing_away(
-    root: Path, secret: dict[str, leaks.Secret]
-) -> None:
+def test_what_is_committed_for_students_gives_nothing_away(root: Path, secret: dict[str, leaks.Secret]) -> None:
     paths = [path for folder in ("release", "assignments") for path in Path(root, folder).rglob("*")]
     files = {
         path.relative_to(root).as_posix(): path.read_bytes()
@@ -124,7 +122,5 @@ def test_what_cannot_be_searched_is_refused(secret: dict[str, leaks.Secret], nam
     assert "cannot be searched" in found[0].what
 
 
-def test_what_the_skeleton_shows_is_no_secret(
-    tree: dict[str, bytes], secret: dict[str, leaks.Secret]
-) -> None:
+def test_what_the_skeleton_shows_is_no_secret(tree: dict[str, bytes], secret: dict[str, leaks.Secret]) -> None:
     assert leaks.leaks(command.handed_out(tree), secret) == []

@@ -46,7 +46,7 @@ def notebook(*sources: str, **more: Any) -> dict[str, Any]:
 def test_a_right_file_exits_with_0(lab_file: LabFile, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("check", lab_file()) == 0
     out = capsys.readouterr().out
-    assert "8 of 8 steps hold" in out
+    assert "8 of 8 steps pass" in out
     assert "not the final mark" in out
     assert "\x1b" not in out  # nothing but text when it is not a terminal
 

@@ -292,7 +292,7 @@ def test_attempt_says_in_one_line_what_is_not_written_and_lets_the_rest_through(
         raise NotImplementedError("Yours to write.")
     assert (
         capsys.readouterr().out
-        == "step 5: not written yet, so this cell has nothing to show. Yours to write.\n"
+        == "step 5: not written yet, so this cell stops here. Yours to write.\n"
     )
     with pytest.raises(ValueError, match="else"), attempt("step 5"):
         raise ValueError("something else")

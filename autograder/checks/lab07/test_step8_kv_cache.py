@@ -261,3 +261,17 @@ def test_each_generation_starts_empty(lab: Lab, rng: np.random.Generator) -> Non
     # Two prompts, then another model of the same shape, then the first again.
     for m, length in ((model, 5), (model, 3), (other, 4), (model, 5)):
         expect_greedy(lab, m, m.clear_prompt(rng, length, 3), 3, use_cache=True)
+
+
+@check("generate.prompt_unchanged", needs=["generate.recompute"])
+def test_prompt_is_left_alone(lab: Lab, rng: np.random.Generator) -> None:
+    """The caller's prompt stays as it is: the new ids go into a list of your own."""
+    model = TinyLM(rng)
+    prompt = model.clear_prompt(rng, 4, 3)
+    kept = lab.kept(list(prompt))
+    for use_cache in (False, True):
+        seen = lab.stand_in(model, attributes=model.attributes)
+        tokens, _ = compare.pair(lab.generate(seen, kept, 3, use_cache=use_cache), "tokens", "logits")
+        compare.agree(tokens, model.generate(prompt, 3)[0], 0.0, name="tokens")
+        if kept.get_whole() != prompt:
+            raise CheckFailed("After generate the prompt itself had changed; work on a copy, such as list(prompt).")

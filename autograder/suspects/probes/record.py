@@ -26,6 +26,10 @@ SINGLE = 2e-5
 MAX_SIZE = 20_000
 
 
+#: In place of a value that would be another one next time.
+VARIES = "varies"
+
+
 @dataclass(frozen=True)
 class Observation:
     """One named finding; ``tolerance`` is the absolute difference that rounding alone may make."""
@@ -40,10 +44,24 @@ class Notes:
 
     def __init__(self) -> None:
         self.observations: list[Observation] = []
+        self.varies = False
 
     def write(self, name: str, found: Any, tolerance: float = EXACT) -> None:
         """Note a value that came from the submission, or one that was counted about it."""
         self.observations.append(Observation(name, plain(found), tolerance))
+
+    def twice(self, name: str, ask: Callable[[str], None]) -> None:
+        """Ask the same question two times. Where the answers differ, by chance or by another clock than the one
+        that was handed over, the values of all later answers mean nothing and only that they vary is noted.
+        """
+        before = len(self.observations)
+        ask(name)
+        middle = len(self.observations)
+        ask(f"{name}, again")
+        pairs = zip(self.observations[before:middle], self.observations[middle:], strict=False)
+        self.varies = not all(same(once.value, again.value, once.tolerance) for once, again in pairs)
+        del self.observations[middle:]
+        self.write(f"{name}: asked again", "another answer" if self.varies else "the same")
 
     def answer(
         self,
@@ -68,10 +86,22 @@ class Notes:
         members = _pair(found, parts) if parts else [(name, found)]
         for part, value in members:
             label = f"{name}: {part}" if parts else name
-            self.write(label, value, tolerance)
+            self.write(label, VARIES if self.varies and not isinstance(value, str) else value, tolerance)
             if kinds:
                 self.write(f"{label}, kind", kind(value))
         return None if isinstance(found, str) else found
+
+
+def same(a: Array | str, b: Array | str, tolerance: float) -> bool:
+    """Whether two answers are the same but for rounding."""
+    if isinstance(a, str) or isinstance(b, str):
+        return isinstance(a, str) and isinstance(b, str) and a == b
+    if a.shape != b.shape:
+        return False
+    finite = np.isfinite(a)
+    if not np.array_equal(finite, np.isfinite(b)):
+        return False
+    return bool(np.all(np.abs(a[finite] - b[finite]) <= tolerance))
 
 
 def fault_name(error: failures.SubmissionFault) -> str:

@@ -63,7 +63,7 @@ def observe_attention(lab: Lab, rng: np.random.Generator, notes: Notes) -> None:
     # d_k = 6 is no square number, and no other length here is 6; d_v and the numbers of tokens differ too.
     plain = _qkv(rng, (), 3, 5, 6, 2)
     ask("one token", *_qkv(rng, (), 1, 1, 4, 3))
-    ask("rectangular", *plain)
+    notes.twice("rectangular", lambda name: ask(name, *plain))
     square = _qkv(rng, (), 4, 4, 4, 4)
     ask("square", *square)
     batch = _qkv(rng, (2,), 3, 5, 6, 4)
@@ -86,26 +86,25 @@ def observe_attention(lab: Lab, rng: np.random.Generator, notes: Notes) -> None:
     ask("memory layouts", *layouts)
     ask("other memory layouts", lab.layout(square[0], "transposed"), square[1], lab.layout(square[2], "transposed"))
     kept = _qkv(rng, (), 3, 3, 4, 4)
-    _inputs_afterwards(notes, lab, "attention", [*kept, random_mask(rng, (3, 3))], ("Q", "K", "V", "mask"))
+    _inputs_afterwards(notes, lab, "attention", [*kept, _mask(rng, (3, 3))], ("Q", "K", "V", "mask"))
     ask("again, other numbers", *_qkv(rng, (), 3, 5, 6, 2))
-    ask("the first once more", *plain)
-    seen = library(lab, "attention", *plain, mask=random_mask(rng, (3, 5)))
+    seen = library(lab, "attention", *plain, mask=_mask(rng, (3, 5)))
     notes.write("library", seen)
 
 
 def _masks(ask: Any, rng: np.random.Generator, plain: Any, square: Any, batch: Any, heads: Any) -> None:
     """Every shape a mask may have; no row is hidden altogether."""
-    ask("mask", *plain, mask=random_mask(rng, (3, 5)))
-    ask("square mask", *square, mask=random_mask(rng, (4, 4)))
+    ask("mask", *plain, mask=_mask(rng, (3, 5)))
+    ask("square mask", *square, mask=_mask(rng, (4, 4)))
     triangle = np.tri(4, dtype=bool)
     ask("triangle", *square, mask=triangle)
-    ask("mask per sequence", *batch, mask=random_mask(rng, (2, 3, 5)))
-    ask("one mask for the batch", *batch, mask=random_mask(rng, (3, 5)))
-    ask("mask for all heads", *heads, mask=random_mask(rng, (2, 1, 4, 5)))
-    ask("mask per head", *heads, mask=random_mask(rng, (2, 3, 4, 5)))
+    ask("mask per sequence", *batch, mask=_mask(rng, (2, 3, 5)))
+    ask("one mask for the batch", *batch, mask=_mask(rng, (3, 5)))
+    ask("mask for all heads", *heads, mask=_mask(rng, (2, 1, 4, 5)))
+    ask("mask per head", *heads, mask=_mask(rng, (2, 3, 4, 5)))
     # One row for all queries: hides keys, as for padding.
     ask("padding", *plain, mask=np.array([[True, True, False, True, False]]))
-    ask("padding per sequence", *heads, mask=random_mask(rng, (2, 1, 1, 5)))
+    ask("padding per sequence", *heads, mask=_mask(rng, (2, 1, 1, 5)))
     # Same shapes as "mask" above: a mask that was remembered would still hide.
     ask("no mask after masks", *plain)
     # Visible scores near -300 (a fill of -100 outweighs them), then a hidden score 2,000 above the visible ones.
@@ -114,6 +113,15 @@ def _masks(ask: Any, rng: np.random.Generator, plain: Any, square: Any, batch: A
     ask("low visible scores", *low, mask=hidden, tolerance=LARGE_SCORES)
     high = _scored([1.0, 1.5], [0.1, 0.2, -0.3, 2000.0], rng)
     ask("high hidden score", *high, mask=np.array([[True, True, True, False]]), tolerance=LARGE_SCORES)
+
+
+def _mask(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    """A random mask; the first key is always visible, so that a causal mask on top leaves no row without keys,
+    and the last one hidden.
+    """
+    mask = random_mask(rng, shape)
+    mask[..., 0], mask[..., -1] = True, False
+    return mask
 
 
 def _large(ask: Any, rng: np.random.Generator) -> None:
@@ -140,15 +148,15 @@ def observe_self_attention(lab: Lab, rng: np.random.Generator, notes: Notes) -> 
     batch = _projected(rng, (2, 4), 5, 3, 3)
     ask("batch", *batch)
     ask("two leading axes", *_projected(rng, (2, 3, 3), 4, 4, 2))
-    ask("mask", *square, mask=random_mask(rng, (4, 4)))
-    ask("rectangular mask", *rectangular, mask=random_mask(rng, (3, 3)))
-    ask("mask per sequence", *batch, mask=random_mask(rng, (2, 4, 4)))
+    ask("mask", *square, mask=_mask(rng, (4, 4)))
+    ask("rectangular mask", *rectangular, mask=_mask(rng, (3, 3)))
+    ask("mask per sequence", *batch, mask=_mask(rng, (2, 4, 4)))
     X, W_q, W_k, W_v = _projected(rng, (4,), 3, 3, 2)
     ask("large scores", 60 * X, 8 * W_q, 8 * W_k, W_v, tolerance=1e-6)
     ask("float32", *(a.astype(np.float32) for a in rectangular), tolerance=SINGLE)
     ask("the chapter's", chapter.X, chapter.W_Q, chapter.W_K, chapter.W_V)
     names = ("X", "W_q", "W_k", "W_v", "mask")
-    inputs = [*_projected(rng, (3,), 4, 4, 4), random_mask(rng, (3, 3))]
+    inputs = [*_projected(rng, (3,), 4, 4, 4), _mask(rng, (3, 3))]
     _inputs_afterwards(notes, lab, "self_attention", inputs, names)
     notes.write("library", library(lab, "self_attention", *rectangular))
 

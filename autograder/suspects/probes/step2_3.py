@@ -72,7 +72,7 @@ def observe_compare_with_torch(lab: Lab, rng: np.random.Generator, notes: Notes)
     small = [rng.normal(size=s) for s in ((4, 3), (5, 3), (5, 2))]
     heads = [rng.normal(size=s) for s in ((2, 3, 4, 5), (2, 3, 6, 5), (2, 3, 6, 5))]
     mask = random_mask(rng, (4, 6))
-    ask("right", _right, small)
+    notes.twice("right", lambda name: ask(name, _right, small))
     ask("right with a mask", _right, heads, mask)
     for name, change in _broken(rng).items():
         ask(name, change, heads)

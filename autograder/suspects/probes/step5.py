@@ -84,7 +84,7 @@ def observe_time_calls(lab: Lab, rng: np.random.Generator, notes: Notes) -> None
         notes.write(f"{name}: clock used", bool(order.count("c")))
         notes.write(f"{name}: around a call", _around(order))
 
-    ask("steady", [3, 6, 12], steady, queued=False, warmup=1, repeats=3)
+    notes.twice("steady", lambda name: ask(name, [3, 6, 12], steady, queued=False, warmup=1, repeats=3))
     ask("restless", [4, 8], restless, queued=False, warmup=2, repeats=5)
     ask("falling sizes", [9, 6, 4, 5], restless, queued=False, warmup=1, repeats=2)
     ask("one argument", [5, 7], steady, queued=False, warmup=1, repeats=2, arguments=1)
@@ -110,7 +110,7 @@ def observe_local_slopes(lab: Lab, rng: np.random.Generator, notes: Notes) -> No
 def observe_fit_exponent(lab: Lab, rng: np.random.Generator, notes: Notes) -> None:
     """The same, where a fit, an average and the end points all differ."""
     for name, ns, seconds in _measurements(rng):
-        notes.answer(name, lambda ns=ns, seconds=seconds: lab.fit_exponent(ns, seconds), kinds=True)  # type: ignore[misc]
+        notes.answer(name, lambda ns=ns, seconds=seconds: lab.fit_exponent(ns, seconds))  # type: ignore[misc]
 
 
 def _measurements(rng: np.random.Generator) -> list[tuple[str, list[int], list[float]]]:

@@ -54,18 +54,18 @@ class Remembering(Meter):
 
 def observe_peak_memory(lab: Lab, rng: np.random.Generator, notes: Notes) -> None:
     """A meter that was used before, a base that is always in use, functions that allocate, fail, take arguments."""
+    surge = [int(b) for b in rng.integers(2_000_000, 9_000_000, size=2)]
 
     def ask(name: str, *args: Any, base: tuple[int, int] = (0, 0), before: tuple[int, int] = (0, 0), fails: bool = False) -> None:
         meter, calls = Remembering(base), []
         meter.surge(*before)
-        # Both surges differ from call to call, so that two runs cannot pass for one.
-        surge = [int(b) for b in rng.integers(2_000_000, 9_000_000, size=2)]
 
         def fn(*given: Any) -> list[float]:
             calls.append(len(given))
             meter.order += "f"
             if len(given) != len(args):
                 raise TypeError(f"fn takes {len(args)} arguments")
+            # Another surge at each call, so that two runs cannot pass for one.
             meter.surge(surge[0] + 1001 * len(calls), 3 * surge[1] + 5003 * len(calls))
             if fails:
                 raise ValueError("fn failed")
@@ -79,7 +79,7 @@ def observe_peak_memory(lab: Lab, rng: np.random.Generator, notes: Notes) -> Non
         order = meter.order.partition("f")
         notes.write(f"{name}: reset before, reset after, read after", [o in part for o, part in (("r", order[0]), ("r", order[2]), ("a", order[2]), ("b", order[2]))])
 
-    ask("fresh meter")
+    notes.twice("fresh meter", ask)
     ask("earlier peak", before=(90_000_000, 120_000_000))
     ask("something in use", base=(70_000_001, 80_000_003))
     ask("both", 3, "x", base=(7_000_001, 8_000_003), before=(90_000_000, 120_000_000))
