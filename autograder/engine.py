@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import importlib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 import numpy as np
 
 from autograder import deliverable, failures, marks
-from autograder.checks import plugin
+from autograder.checks import follow_on, plugin
 from autograder.checks.declare import Declaration
 from autograder.lab import Lab
 from autograder.marks import Outcome
@@ -27,20 +26,11 @@ from autograder.suspects.match import name_suspect
 
 NOT_HANDED_IN = "{notebook} was not handed in."
 NO_CODE = "No code could be read from {origin}."
-CARRIED_OVER = (
-    "Right, and counted in full. With your own {names} in it this did not come out; "
-    "the points for that are taken there, once."
-)
 LOOKS_LIKE = "What it most looks like: {hint} To read: {read}."
-#: Verdicts that may turn out otherwise once an earlier function is right.
-LOST = ("failed", "submission_error", "timeout", "skipped")
 #: Written cells beside which the measurements, the plots and the note are looked at.
 NOTES = ("step6-note",)
 #: Cells that are named in the message of a result.
 MAX_CELLS_NAMED = 5
-
-#: For each function, what it is given before it is checked.
-Given = dict[str, list[Callable[[Lab], None]]]
 
 #: The warm parent of this process, kept from one submission to the next.
 _sandboxes: dict[str, Sandbox] = {}
@@ -131,7 +121,7 @@ def _grade_notebook(
     )
     with Measure(sandbox, settings.device, plugin.derive(settings.seed, "measured")) as measure:
 
-        def check(given: Given | None) -> plugin.Marking:
+        def check(given: follow_on.Given | None) -> plugin.Marking:
             marking = plugin.Marking(
                 notebook.name,
                 session,
@@ -146,45 +136,24 @@ def _grade_notebook(
         try:
             with session:
                 marking = check(None)
-                given = carry_over(marking.outcomes, settings.assignment, check)
-                tried = [o for o in marking.outcomes.values() if _function(o) not in marking.missing]
-                name_suspects(tried, given, session, settings)
-                outcomes = list(marking.outcomes.values())
+                found = marking.outcomes
+                explained = follow_on.settle(found, settings.assignment, lambda given: check(given).outcomes)
+                name_suspects(
+                    [o for o in found.values() if _function(o) not in marking.missing and o.function not in explained],
+                    session,
+                    settings,
+                )
+                outcomes = list(found.values())
         except failures.SubmissionFault as fault:
             outcomes = _all(settings.assignment, notebook.name, fault.message)
     return outcomes, session, measure.cpu_seconds
-
-
-def carry_over(outcomes: dict[str, Outcome], assignment: str, check: Callable[[Given | None], plugin.Marking]) -> Given:
-    """Try what failed again with right earlier functions, and count what is then right.
-
-    Changes ``outcomes``; says what each function was given. The rule is the assignment's ``carry_over`` module.
-    """
-    try:
-        rule = importlib.import_module(f"autograder.checks.{assignment}.carry_over")
-    except ModuleNotFoundError:
-        return {}
-    not_right = {o.function for o in outcomes.values() if o.verdict in LOST}
-    given: Given = {
-        function: [functools.partial(rule.give, name=name) for name in earlier if name in not_right]
-        for function, earlier in rule.BUILDS_ON.items()
-        if function in not_right and not_right.intersection(earlier)
-    }
-    if not given:
-        return {}
-    for key, second in check(given).outcomes.items():
-        if second.verdict == "passed" and outcomes[key].verdict != "passed":
-            names = ", ".join(name for name in rule.BUILDS_ON[second.function] if name in not_right)
-            second.message = CARRIED_OVER.format(names=names)
-            outcomes[key] = second
-    return given
 
 
 def _function(outcome: Outcome) -> str:
     return f"{outcome.notebook}.{outcome.task}.{outcome.function}"
 
 
-def name_suspects(outcomes: list[Outcome], given: Given, session: Session, settings: Settings) -> None:
+def name_suspects(outcomes: Iterable[Outcome], session: Session, settings: Settings) -> None:
     """Say of each function that failed which known mistake it looks most like, once, where it failed first."""
     failed: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
@@ -193,11 +162,8 @@ def name_suspects(outcomes: list[Outcome], given: Given, session: Session, setti
     for function, its in failed.items():
         lab = Lab(session, seconds=settings.course.limits.call_seconds)
         try:
-            for give in given.get(function, []):
-                give(lab)
             seed = plugin.derive(settings.seed, f"suspects of {function}")
             match = name_suspect(lab, function, np.random.default_rng(seed))
-            lab.close()
         except failures.Finding:
             continue
         if match is not None:

@@ -172,6 +172,13 @@ class Lab:
             raise failures.Unreadable("A timed call gave nothing back.")
         return seconds, output
 
+    def on_device(self, name: str, device: str) -> Remote:
+        """A bench there (``measured.on_device.Bench``) that runs the function on a device, as torch calls it."""
+        bench = self._call(name, None, (device,), {}, want="device")
+        if not isinstance(bench, Remote):
+            raise failures.Unreadable("A function could not be put on the device.")
+        return bench
+
     def substitute(self, name: str, function: Callable[..., Any]) -> None:
         """Until ``close``, the submission's global ``name`` is this function."""
         self._request(lambda n: wire.Bind(n, name, self._encode(function)))

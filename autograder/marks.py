@@ -180,7 +180,7 @@ def _by_person(course: Course, facts: Facts) -> list[tuple[CheckResult, int]]:
     for notebook in course.notebooks:
         for answer in course.parts[notebook].by_person:
             worth = units(answer.points)
-            rows.append((_row(_answer(answer, notebook, notebook in facts.handed_in), worth), worth))
+            rows.append((_row(_answer(answer, notebook, facts), worth), worth))
     return rows
 
 

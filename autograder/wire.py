@@ -105,7 +105,7 @@ class Call(msgspec.Struct, tag="call"):
     """Call a global name, or (with ``attribute``) a method of the object behind a handle.
 
     ``want``: ``value``; ``first``, a handle of (the first part of) the result, for timing; ``forbidden``, the
-    names of the library functions that ran.
+    names of the library functions that ran; ``device``, a handle of a bench for it on the device that is named.
     """
 
     id: int

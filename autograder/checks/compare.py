@@ -35,9 +35,7 @@ _READING_FAILS = (ValueError, TypeError, OverflowError, RecursionError, MemoryEr
 
 
 # ---- reading an answer
-def array(
-    value: Any, shape: Sequence[int] | None = None, *, name: str = "output", finite: bool = True
-) -> Floats:
+def array(value: Any, shape: Sequence[int] | None = None, *, name: str = "output", finite: bool = True) -> Floats:
     """The answer as a float64 array of ``shape`` (any shape where None).
 
     Takes real arrays of any dtype and nested lists of numbers. Raises ``CheckFailed`` where it is not
@@ -63,9 +61,7 @@ def boolean(value: Any, shape: Sequence[int] | None, name: str = "mask") -> Bool
     found = _as_numpy(value)
     if found is None or found.dtype != np.bool_:
         what = described(value) if found is None else f"an array of {found.dtype}"
-        raise CheckFailed(
-            f"{name} should be a boolean array (True and False), but {what[:_MAX_WORDS]} came back."
-        )
+        raise CheckFailed(f"{name} should be a boolean array (True and False), but {what[:_MAX_WORDS]} came back.")
     if shape is not None and found.shape != tuple(shape):
         raise CheckFailed(f"{name} has the shape {_shape(found.shape)}; here it should have {_shape(shape)}.")
     return found
@@ -188,9 +184,7 @@ def positions_tolerance(n: int, answer: Any) -> float:
 
 
 # ---- the verdict
-def agree(
-    actual: Any, expected: npt.ArrayLike, tolerance: float, *, name: str = "output", hint: str = ""
-) -> None:
+def agree(actual: Any, expected: npt.ArrayLike, tolerance: float, *, name: str = "output", hint: str = "") -> None:
     """Raise ``CheckFailed`` unless ``actual`` is, entry for entry, within ``tolerance`` of ``expected``.
 
     ``actual`` may be any value: it is read by ``array`` with the shape of ``expected``. The message names
@@ -212,9 +206,7 @@ def agree(
     )
 
 
-def unchanged(
-    function: str, names: Sequence[str], kept: Sequence[Kept], before: Sequence[npt.NDArray[Any]]
-) -> None:
+def unchanged(function: str, names: Sequence[str], kept: Sequence[Kept], before: Sequence[npt.NDArray[Any]]) -> None:
     """Raise ``CheckFailed`` unless the arrays that were handed over are still what they were."""
     arrays = zip(names, kept, before, strict=True)
     changed = [name for name, there, here in arrays if not np.array_equal(there.read(), here)]

@@ -10,16 +10,12 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
-def qkv(
-    rng: np.random.Generator, lead: tuple[int, ...], n_q: int, n_k: int, d_k: int, d_v: int
-) -> list[Floats]:
+def qkv(rng: np.random.Generator, lead: tuple[int, ...], n_q: int, n_k: int, d_k: int, d_v: int) -> list[Floats]:
     """``Q (*lead, n_q, d_k)``, ``K (*lead, n_k, d_k)``, ``V (*lead, n_k, d_v)``."""
     return [rng.normal(size=(*lead, n, d)) for n, d in ((n_q, d_k), (n_k, d_k), (n_k, d_v))]
 
 
-def layer(
-    rng: np.random.Generator, lead: tuple[int, ...], n: int, d_model: int, d_k: int, d_v: int
-) -> list[Floats]:
+def layer(rng: np.random.Generator, lead: tuple[int, ...], n: int, d_model: int, d_k: int, d_v: int) -> list[Floats]:
     """``X (*lead, n, d_model)`` and projections: twice ``(d_model, d_k)``, then ``(d_model, d_v)``."""
     return [rng.normal(size=(*lead, n, d_model)), *(rng.normal(size=(d_model, d)) for d in (d_k, d_k, d_v))]
 

@@ -46,7 +46,8 @@ def _where(on: DeviceArray, condition: Any, *choices: Any) -> DeviceArray:
     if len(choices) != 2:
         refuse("np.where with a condition only was called")
     dtype = promote(choices)
-    return DeviceArray(torch.where(on.lift(condition, torch.bool), *(on.lift(c, dtype) for c in choices)))
+    yes, no = (on.lift(c, dtype) for c in choices)
+    return DeviceArray(torch.where(on.lift(condition, torch.bool), yes, no))
 
 
 @_numpy(np.einsum)
@@ -132,12 +133,12 @@ def _nan_to_num(
 
 
 @_numpy(np.zeros_like, np.empty_like)
-def _zeros_like(on: DeviceArray, array: Any, dtype: Any = None, shape: Any = None) -> DeviceArray:
+def _zeros_like(on: DeviceArray, array: Any, dtype: Any = None, shape: Any = None) -> Any:
     return _full_like(on, array, 0, dtype, shape)
 
 
 @_numpy(np.ones_like)
-def _ones_like(on: DeviceArray, array: Any, dtype: Any = None, shape: Any = None) -> DeviceArray:
+def _ones_like(on: DeviceArray, array: Any, dtype: Any = None, shape: Any = None) -> Any:
     return _full_like(on, array, 1, dtype, shape)
 
 

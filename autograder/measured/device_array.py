@@ -53,8 +53,14 @@ _REDUCTIONS: dict[str, tuple[Callable[..., torch.Tensor], Scalar | None]] = {
 }
 #: How the result of a reduction and NumPy's ``initial`` come together.
 _COMBINE: dict[str, Callable[..., torch.Tensor]] = {"sum": torch.add, "max": torch.maximum, "min": torch.minimum}
-_REDUCE = {np.add: "sum", np.maximum: "max", np.minimum: "min", np.logical_and: "all", np.logical_or: "any"}
-_REDUCE[np.logaddexp] = "logsumexp"
+_REDUCE: dict[np.ufunc, str] = {
+    np.add: "sum",
+    np.maximum: "max",
+    np.minimum: "min",
+    np.logical_and: "all",
+    np.logical_or: "any",
+    np.logaddexp: "logsumexp",
+}
 
 #: NumPy's functions: the method that means the same, or what does it, given an array of the device first.
 #: ``array_functions`` fills both.
@@ -111,11 +117,11 @@ class DeviceArray(NDArrayOperatorsMixin):
         return self.size * self.itemsize
 
     @property
-    def T(self) -> DeviceArray:
+    def T(self) -> DeviceArray:  # noqa: N802
         return self.transpose()
 
     @property
-    def mT(self) -> DeviceArray:
+    def mT(self) -> DeviceArray:  # noqa: N802
         return self.swapaxes(-1, -2)
 
     def __len__(self) -> int:
@@ -182,15 +188,15 @@ class DeviceArray(NDArrayOperatorsMixin):
         self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = (), where: Any = True, **options: Any
     ) -> Any:
         if method == "reduce" and ufunc in _REDUCE:
-            options = {"axis": 0, **options, "where": where}
-            return self.array(inputs[0])._reduce(_REDUCE[ufunc], *inputs[1:], out=out[0] if out else None, **options)
+            options = {"axis": 0, **options, "where": where, "out": out[0] if out else None}
+            return self.array(inputs[0])._reduce(_REDUCE[ufunc], **options)
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
         if method != "__call__" or ufunc not in _UFUNCS or set(options) - {"dtype", "casting", "order"}:
             refuse(f"np.{name} was called")
         wanted = options.get("dtype")
         signature = (*(None,) * ufunc.nin, np.dtype(wanted)) if wanted is not None else None
         kinds = (*(_kind(x) for x in inputs), None)
-        *loop, result = ufunc.resolve_dtypes(kinds, signature=signature)  # type: ignore[arg-type]
+        *loop, result = ufunc.resolve_dtypes(kinds, signature=signature)
         target = out[0] if out else None
         if target is not None and not isinstance(target, DeviceArray):
             refuse(f"np.{name} was to write into a NumPy array")
@@ -319,7 +325,7 @@ def promote(values: Sequence[Any]) -> torch.dtype:
 def _fits(target: DeviceArray, operands: Sequence[torch.Tensor], dtype: torch.dtype, ufunc: np.ufunc) -> bool:
     """Whether the result can be computed straight into ``target``."""
     same = target.tensor.dtype == dtype and ufunc not in _NEVER_IN_PLACE
-    return same and torch.broadcast_shapes(*(o.shape for o in operands)) == target.tensor.shape
+    return same and np.broadcast_shapes(*(tuple(o.shape) for o in operands)) == target.shape
 
 
 def _finish(found: torch.Tensor, target: DeviceArray | None) -> DeviceArray:

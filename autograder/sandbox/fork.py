@@ -179,8 +179,13 @@ class Fork:
 class Sandbox:
     """A warm parent. ``fork`` gives a fresh process for a submission; ``close`` ends everything."""
 
-    def __init__(self, isolation: launch.Isolation, limits: dict[str, int | float] | None = None) -> None:
-        self.isolation = isolation
+    def __init__(
+        self,
+        isolation: launch.Isolation,
+        limits: dict[str, int | float] | None = None,
+        device: launch.Device = "cpu",
+    ) -> None:
+        self.isolation, self._device = isolation, device
         self._limits = {**LIMITS, **(limits or {})}
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -190,7 +195,9 @@ class Sandbox:
         """A fresh process. Raises ``launch.NoIsolation`` where the sandbox cannot be started at all."""
         for _attempt in range(3):
             if self._process is None:
-                self._process, self._control, self._folder = launch.start(self.isolation, self._limits)
+                self._process, self._control, self._folder = launch.start(
+                    self.isolation, self._limits, self._device
+                )
             assert self._control is not None
             ours, theirs = socket.socketpair()
             lifeline, keeper_end = socket.socketpair()

@@ -20,17 +20,27 @@ from importlib import util
 from pathlib import Path
 from typing import Literal
 
+from autograder.sandbox import gpu
+
 Isolation = Literal["bubblewrap", "user", "none"]
+#: ``cuda``: the submission can reach the machine's GPU.
+Device = Literal["cpu", "cuda"]
 
 KIT = "/kit"
 HOME = "/home/student"
 #: The user that submissions run as under the isolation ``user``; nobody has it.
 UID = 64_000
 PACKAGE = Path(__file__).resolve().parent.parent
-#: Modules of the grader that the sandbox needs: how to talk, and how to run cells. No check, no reference.
+#: Modules of the grader that the sandbox needs: how to talk, how to run cells, how to run them on a GPU. No check,
+#: no reference.
 SHIPPED = (
     "__init__.py",
     "wire.py",
+    "measured/__init__.py",
+    "measured/array_functions.py",
+    "measured/device_array.py",
+    "measured/inputs.py",
+    "measured/on_device.py",
     "sandbox/__init__.py",
     "sandbox/child.py",
     "sandbox/forbidden.py",
@@ -151,7 +161,7 @@ def _binds() -> list[str]:
     return args
 
 
-def bubblewrap_arguments(program: str, attnlab: Path | None) -> list[str]:
+def bubblewrap_arguments(program: str, attnlab: Path | None, device: Device = "cpu") -> list[str]:
     """The command line of the sandbox, up to the program that runs in it."""
     root = PACKAGE.parent
     args = [
@@ -174,6 +184,7 @@ def bubblewrap_arguments(program: str, attnlab: Path | None) -> list[str]:
         "/proc",
         "--dev",
         "/dev",
+        *(gpu.binds() if device == "cuda" else []),
         "--dir",
         "/tmp",
         "--tmpfs",
@@ -223,7 +234,7 @@ def fresh_home(folder: str | None, isolation: Isolation) -> str | None:
 
 
 def start(
-    isolation: Isolation, limits: dict[str, int | float]
+    isolation: Isolation, limits: dict[str, int | float], device: Device = "cpu"
 ) -> tuple[subprocess.Popen[bytes], socket.socket, str | None]:
     """Start a warm parent. Gives the process, its control socket, and a folder to remove afterwards.
 
@@ -231,11 +242,16 @@ def start(
     """
     ours, theirs = socket.socketpair()
     environment = {**ENVIRONMENT, **{k: os.environ[k] for k in PASSED_ON if k in os.environ}}
+    preload = PRELOAD
+    if device == "cuda":
+        environment, preload = {**environment, **gpu.environment()}, (*PRELOAD, *gpu.PRELOAD)
+        limits = {**limits, "memory_mib": limits["memory_mib"] + gpu.HOST_MIB}
     options: dict[str, object] = {
         "isolation": isolation,
+        "device": device,
         "home": HOME,
         "kit": KIT,
-        "preload": PRELOAD,
+        "preload": preload,
         "environment": environment,
         "uid": UID,
         "private": private_folders(),
@@ -247,7 +263,7 @@ def start(
     if isolation == "bubblewrap":
         program = bwrap()
         assert program is not None
-        command = bubblewrap_arguments(program, attnlab)
+        command = bubblewrap_arguments(program, attnlab, device)
         script = f"{KIT}/autograder/sandbox/warm.py"
     else:
         folder = tempfile.mkdtemp(prefix="attnlab-")

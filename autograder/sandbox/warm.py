@@ -80,6 +80,8 @@ def set_limits(options: dict[str, Any]) -> None:
     ):
         if what == resource.RLIMIT_NPROC and options["isolation"] == "none":
             continue  # it counts the grader's own processes too
+        if what == resource.RLIMIT_DATA and options["device"] == "cuda":
+            continue  # CUDA reserves far more than it uses; the keeper watches what is really there
         resource.setrlimit(what, (limit, limit))
 
 

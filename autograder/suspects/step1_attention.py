@@ -143,6 +143,7 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="The same call gives another result every time; something is drawn at random.",
     read="7.9, lab step 3",
+    also=(("0.1) / 0.9", "0.5) / 0.5"),),
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
@@ -157,18 +158,15 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="The output is right; what comes with it was taken one step too early.",
     read=WEIGHTS,
+    also=(
+        ("s if mask is None else np.where(mask, s, -1e9)", "s"),
+        ("s if mask is None else np.where(mask, s, -1e9)", "np.where(True if mask is None else mask, s, -np.inf)"),
+    ),
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
     w = softmax(np.where(True if mask is None else mask, s, -np.inf))
     return w @ V, s if mask is None else np.where(mask, s, -1e9)
-
-
-@same_mistake("returns_scores_not_weights")
-def attention(Q, K, V, mask=None):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    w = softmax(np.where(True if mask is None else mask, s, -np.inf))
-    return w @ V, s
 
 
 @same_mistake("returns_scores_not_weights")
@@ -242,6 +240,11 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="The results are rounded as for print; hand back every digit there is.",
     read=WEIGHTS,
+    also=(
+        ("np.round(softmax(np.where(True if mask is None else mask, s, -np.inf)), 4)", "np.round(softmax(np.where(True if mask is None else mask, s, -np.inf)), 2)"),
+        ("np.round(softmax(np.where(True if mask is None else mask, s, -np.inf)), 4)", "np.round(softmax(np.where(True if mask is None else mask, s, -np.inf)), 3)"),
+        ("np.round(softmax(np.where(True if mask is None else mask, s, -np.inf)), 4)", "np.round(softmax(np.where(True if mask is None else mask, s, -np.inf)), 6)"),
+    ),
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
@@ -322,6 +325,16 @@ def attention(Q, K, V, mask=None):
     while Q.ndim > 2:
         Q, K, V = Q[0], K[0], V[0]
     s = Q @ K.T / math.sqrt(Q.shape[-1])
+    w = softmax(np.where(True if mask is None else mask, s, -np.inf))
+    return w @ V, w
+
+
+@same_mistake("first_of_the_batch_only")
+def attention(Q, K, V, mask=None):
+    lead = Q.shape[:-2]
+    while Q.ndim > 2:
+        Q, K, V = Q[0], K[0], V[0]
+    s = np.broadcast_to(Q @ K.T / math.sqrt(Q.shape[-1]), lead + (Q.shape[-2], K.shape[-2]))
     w = softmax(np.where(True if mask is None else mask, s, -np.inf))
     return w @ V, w
 

@@ -36,17 +36,11 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="The cells that may be looked at are the ones that are hidden; check what True stands for.",
     read=ALLOWED,
+    also=(("-1e9", "-np.inf"),),
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
     w = softmax(s if mask is None else np.where(mask, -1e9, s))
-    return w @ V, w
-
-
-@same_mistake("mask_inverted")
-def attention(Q, K, V, mask=None):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    w = softmax(s if mask is None else np.where(mask, -np.inf, s))
     return w @ V, w
 
 
@@ -148,45 +142,21 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="Hidden keys keep a little weight, which shows as soon as the visible scores are low.",
     read=WEIGHTS,
+    also=(
+        ("-20.0", "-10.0"),
+        ("-20.0", "-5.0"),
+        ("-20.0", "-1.0"),
+        ("-20.0", "-50.0"),
+        ("-20.0", "-100.0"),
+        ("-20.0", "s.min()"),
+        ("np.where(True if mask is None else mask, s, -20.0)", "s if mask is None else s - 10.0 * ~mask"),
+        ("np.where(True if mask is None else mask, s, -20.0)", "s if mask is None else s - 30.0 * ~mask"),
+        ("np.where(True if mask is None else mask, s, -20.0)", "s if mask is None else s - 100.0 * ~mask"),
+    ),
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
     w = softmax(np.where(True if mask is None else mask, s, -20.0))
-    return w @ V, w
-
-
-@same_mistake("mask_fill_too_small")
-def attention(Q, K, V, mask=None):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    w = softmax(np.where(True if mask is None else mask, s, -10.0))
-    return w @ V, w
-
-
-@same_mistake("mask_fill_too_small")
-def attention(Q, K, V, mask=None):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    w = softmax(np.where(True if mask is None else mask, s, -1.0))
-    return w @ V, w
-
-
-@same_mistake("mask_fill_too_small")
-def attention(Q, K, V, mask=None):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    w = softmax(np.where(True if mask is None else mask, s, -100.0))
-    return w @ V, w
-
-
-@same_mistake("mask_fill_too_small")
-def attention(Q, K, V, mask=None):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    w = softmax(s if mask is None else s - 10.0 * ~mask)
-    return w @ V, w
-
-
-@same_mistake("mask_fill_too_small")
-def attention(Q, K, V, mask=None):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    w = softmax(s if mask is None else s - 100.0 * ~mask)
     return w @ V, w
 
 
@@ -233,17 +203,11 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="The fill that belongs to scores is put into the weights, after they were normalised.",
     read=WEIGHTS,
+    also=(("-1e9", "-np.inf"),),
 )
 def attention(Q, K, V, mask=None):
     w = softmax(Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1]))
     w = np.where(True if mask is None else mask, w, -1e9)
-    return w @ V, w
-
-
-@same_mistake("mask_fill_on_weights")
-def attention(Q, K, V, mask=None):
-    w = softmax(Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1]))
-    w = np.where(True if mask is None else mask, w, -np.inf)
     return w @ V, w
 
 
@@ -272,17 +236,11 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="The mask is used with rows and columns exchanged.",
     read=ALLOWED,
+    also=(("np.swapaxes(mask, -1, -2)", "mask.T"),),
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
     w = softmax(s if mask is None else np.where(np.swapaxes(mask, -1, -2), s, -np.inf))
-    return w @ V, w
-
-
-@same_mistake("mask_transposed")
-def attention(Q, K, V, mask=None):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    w = softmax(s if mask is None else np.where(mask.T, s, -1e9))
     return w @ V, w
 
 
@@ -349,6 +307,11 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="Later keys are hidden although no mask was given.",
     read=CAUSAL,
+    also=(
+        ("past & mask", "mask"),
+        ("past & mask, s, -1e9", "past & mask, s, -np.inf"),
+        ("np.tri(*s.shape[-2:], s.shape[-1] - s.shape[-2], dtype=bool)", "np.tri(*s.shape[-2:], dtype=bool)"),
+    ),
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
@@ -365,33 +328,19 @@ def attention(Q, K, V, mask=None):
     return w @ V, w
 
 
-@same_mistake("causal_always")
-def attention(Q, K, V, mask=None):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    past = np.tri(*s.shape[-2:], s.shape[-1] - s.shape[-2], dtype=bool)
-    w = softmax(np.where(past if mask is None else mask, s, -1e9))
-    return w @ V, w
-
-
 @suspect(
     "mask_replaced_by_causal",
     task=TASK,
     hint="Whatever mask is given, a triangle takes its place.",
     read=CAUSAL,
+    also=(
+        ("np.tri(*s.shape[-2:], s.shape[-1] - s.shape[-2], dtype=bool)", "np.tri(*s.shape[-2:], dtype=bool)"),
+    ),
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
     if mask is not None:
         s = np.where(np.tri(*s.shape[-2:], s.shape[-1] - s.shape[-2], dtype=bool), s, -1e9)
-    w = softmax(s)
-    return w @ V, w
-
-
-@same_mistake("mask_replaced_by_causal")
-def attention(Q, K, V, mask=None):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    if mask is not None:
-        s = np.where(np.tri(*s.shape[-2:], dtype=bool), s, -1e9)
     w = softmax(s)
     return w @ V, w
 

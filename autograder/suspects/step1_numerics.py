@@ -70,16 +70,10 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="Scores beyond a bound are cut off, so keys that differ get equal weights.",
     read=LAB,
+    also=(("-50, 50", "-10, 10"), ("-50, 50", "-88, 88")),
 )
 def attention(Q, K, V, mask=None):
     s = np.clip(Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1]), -50, 50)
-    w = softmax(np.where(True if mask is None else mask, s, -np.inf))
-    return w @ V, w
-
-
-@same_mistake("attention_clips_scores")
-def attention(Q, K, V, mask=None):
-    s = np.clip(Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1]), -10, 10)
     w = softmax(np.where(True if mask is None else mask, s, -np.inf))
     return w @ V, w
 
@@ -93,10 +87,25 @@ def attention(Q, K, V, mask=None):
 
 
 @suspect(
+    "attention_in_half_the_digits",
+    task=TASK,
+    hint="Somewhere on the way the numbers lose digits that the inputs had.",
+    read=LAB,
+    also=(("float32", "float16"),),
+)
+def attention(Q, K, V, mask=None):
+    Q, K, V = (np.asarray(a, dtype=np.float32) for a in (Q, K, V))
+    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
+    w = softmax(np.where(True if mask is None else mask, s, np.float32(-np.inf)))
+    return w @ V, w
+
+
+@suspect(
     "attention_adds_epsilon",
     task=TASK,
     hint="A small number is added to the total of each row, so the weights sum to a little less than one.",
     read=LAB,
+    also=(("1e-8", "1e-6"), ("1e-8", "1e-4")),
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
@@ -106,40 +115,12 @@ def attention(Q, K, V, mask=None):
     return w @ V, w
 
 
-@same_mistake("attention_adds_epsilon")
-def attention(Q, K, V, mask=None):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    e = np.exp(np.where(True if mask is None else mask, s - s.max(axis=-1, keepdims=True), -np.inf))
-    w = e / (e.sum(axis=-1, keepdims=True) + 1e-6)
-    return w @ V, w
-
-
-@suspect(
-    "attention_in_half_the_digits",
-    task=TASK,
-    hint="Somewhere on the way the numbers lose digits that the inputs had.",
-    read=LAB,
-)
-def attention(Q, K, V, mask=None):
-    Q, K, V = (np.asarray(a, dtype=np.float32) for a in (Q, K, V))
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    w = softmax(np.where(True if mask is None else mask, s, np.float32(-np.inf)))
-    return w @ V, w
-
-
-@same_mistake("attention_in_half_the_digits")
-def attention(Q, K, V, mask=None):
-    Q, K, V = (np.asarray(a, dtype=np.float16) for a in (Q, K, V))
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    w = softmax(np.where(True if mask is None else mask, s, np.float16(-np.inf)))
-    return w @ V, w
-
-
 @suspect(
     "tile_remainder_dropped",
     task=TASK,
     hint="The loop over blocks leaves out what does not fill a whole block.",
     read=TILES,
+    also=(("2 if s", "4 if s"),),
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
@@ -194,24 +175,12 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="When a later block brings a larger score, what was added up before still belongs to the old one.",
     read=TILES,
+    also=(("block=32", "block=2"), ("block=32", "block=16"), ("block=32", "block=64")),
 )
 def attention(Q, K, V, mask=None, block=32):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
     s = np.where(True if mask is None else mask, s, -np.inf)
     top, parts = np.full(s.shape[:-1] + (1,), -np.inf), []
-    for i in range(0, s.shape[-1], block):
-        top = np.maximum(top, s[..., i : i + block].max(axis=-1, keepdims=True))
-        parts.append(np.exp(s[..., i : i + block] - top))
-    e = np.concatenate(parts, axis=-1)
-    w = e / e.sum(axis=-1, keepdims=True)
-    return w @ V, w
-
-
-@same_mistake("online_softmax_no_rescale")
-def attention(Q, K, V, mask=None, block=2):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])
-    s = np.where(True if mask is None else mask, s, -np.inf)
-    top, parts = np.full(s.shape[:-1] + (1,), -1e30), []
     for i in range(0, s.shape[-1], block):
         top = np.maximum(top, s[..., i : i + block].max(axis=-1, keepdims=True))
         parts.append(np.exp(s[..., i : i + block] - top))
@@ -239,17 +208,10 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="An input array is different afterwards, so a second call starts from other numbers.",
     read=LAB,
+    also=(("Q /=", "K /="),),
 )
 def attention(Q, K, V, mask=None):
     Q /= math.sqrt(Q.shape[-1])
-    s = Q @ np.swapaxes(K, -1, -2)
-    w = softmax(np.where(True if mask is None else mask, s, -np.inf))
-    return w @ V, w
-
-
-@same_mistake("mutates_queries")
-def attention(Q, K, V, mask=None):
-    K /= math.sqrt(Q.shape[-1])
     s = Q @ np.swapaxes(K, -1, -2)
     w = softmax(np.where(True if mask is None else mask, s, -np.inf))
     return w @ V, w
@@ -274,6 +236,7 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="A second call with other numbers of the same shape gives the first answer again.",
     read=LAB,
+    also=(("None if mask is None else mask.shape", "mask is None"),),
 )
 def attention(Q, K, V, mask=None, _seen={}):
     key = (Q.shape, K.shape, V.shape, None if mask is None else mask.shape)

@@ -74,16 +74,10 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="The divisor counts the keys; a score does not grow with the number of keys.",
     read=SCALE,
+    also=(("K.shape[-2]", "Q.shape[-2]"),),
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(K.shape[-2])
-    w = softmax(np.where(True if mask is None else mask, s, -np.inf))
-    return w @ V, w
-
-
-@same_mistake("scale_sqrt_n")
-def attention(Q, K, V, mask=None):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-2])
     w = softmax(np.where(True if mask is None else mask, s, -np.inf))
     return w @ V, w
 
@@ -117,16 +111,14 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="The divisor is the one of a particular head, whatever the width of the queries is.",
     read=SCALE,
+    also=(
+        ("math.sqrt(2)", "math.sqrt(64)"),
+        ("math.sqrt(2)", "math.sqrt(512)"),
+        ("math.sqrt(2)", "10"),
+    ),
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(2)
-    w = softmax(np.where(True if mask is None else mask, s, -np.inf))
-    return w @ V, w
-
-
-@same_mistake("scale_hard_coded")
-def attention(Q, K, V, mask=None):
-    s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(64)
     w = softmax(np.where(True if mask is None else mask, s, -np.inf))
     return w @ V, w
 
@@ -136,6 +128,7 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="The root is cut to a whole number, which is right for square widths only.",
     read=SCALE,
+    also=(("int(math.sqrt(Q.shape[-1]))", "(Q.shape[-1] // 2)"),),
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / int(math.sqrt(Q.shape[-1]))

@@ -115,14 +115,10 @@ def self_attention(X, W_q, W_k, W_v, mask=None):
     task=TASK,
     hint="The tokens are compared as they are, without asking, advertising or handing over.",
     read=WHY,
+    also=(("X, X, X,", "X, X, X @ W_v,"),),
 )
 def self_attention(X, W_q, W_k, W_v, mask=None):
     return attention(X, X, X, mask=mask)
-
-
-@same_mistake("no_projections")
-def self_attention(X, W_q, W_k, W_v, mask=None):
-    return attention(X, X, X @ W_v, mask=mask)
 
 
 @suspect(
@@ -166,17 +162,12 @@ def self_attention(X, W_q, W_k, W_v, mask=None):
     task=TASK,
     hint="Later tokens are hidden although no mask was given.",
     read="7.4, First, prove the problem is real",
+    also=(("past if mask is None else mask", "past"),),
 )
 def self_attention(X, W_q, W_k, W_v, mask=None):
     n = X.shape[-2]
     past = np.tri(n, dtype=bool)
     return attention(X @ W_q, X @ W_k, X @ W_v, mask=past if mask is None else mask)
-
-
-@same_mistake("causal_unasked")
-def self_attention(X, W_q, W_k, W_v, mask=None):
-    n = X.shape[-2]
-    return attention(X @ W_q, X @ W_k, X @ W_v, mask=np.tri(n, dtype=bool))
 
 
 @suspect(

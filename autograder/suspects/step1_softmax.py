@@ -43,15 +43,10 @@ def softmax(x, axis=-1):
     task=TASK,
     hint="The sums are right, but what is taken away first belongs to another direction of the array.",
     read=LAB,
+    also=(("axis=0", "axis=-1"),),
 )
 def softmax(x, axis=-1):
     e = np.exp(x - np.max(x, axis=0, keepdims=True))
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-@same_mistake("softmax_max_wrong_axis")
-def softmax(x, axis=-1):
-    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 
 
@@ -93,6 +88,7 @@ def softmax(x, axis=-1):
     task=TASK,
     hint="The care for large inputs starts at a size where float32 has overflowed long ago.",
     read=LAB,
+    also=(("np.max(np.abs(x)) > 500", "np.max(x) > 700"), ("> 500", "> 100")),
 )
 def softmax(x, axis=-1):
     if np.max(np.abs(x)) > 500:
@@ -136,21 +132,16 @@ def softmax(x, axis=-1):
     task=TASK,
     hint="Inputs beyond a bound are cut off, so entries that differ become equal.",
     read=LAB,
+    also=(
+        ("-50, 50", "-500, 500"),
+        ("-50, 50", "-100, 100"),
+        ("-50, 50", "-20, 20"),
+        ("np.clip(x, -50, 50)", "np.minimum(x, 700)"),
+        ("np.clip(x, -50, 50)", "np.minimum(x, 80)"),
+    ),
 )
 def softmax(x, axis=-1):
     e = np.exp(np.clip(x, -50, 50))
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-@same_mistake("softmax_clips_inputs")
-def softmax(x, axis=-1):
-    e = np.exp(np.clip(x, -500, 500))
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-@same_mistake("softmax_clips_inputs")
-def softmax(x, axis=-1):
-    e = np.exp(np.minimum(x, 700))
     return e / e.sum(axis=axis, keepdims=True)
 
 
@@ -181,14 +172,9 @@ def softmax(x, axis=-1):
     task=TASK,
     hint="An axis that is asked for is respected, but without one it is not the last that is used.",
     read=WEIGHTS,
+    also=(("axis=0", "axis=1"),),
 )
 def softmax(x, axis=0):
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-@same_mistake("softmax_default_axis")
-def softmax(x, axis=1):
     e = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return e / e.sum(axis=axis, keepdims=True)
 
@@ -210,22 +196,14 @@ def softmax(x, axis=-1):
     hint="The maxima or the sums have lost their axis and line up with the wrong entries; "
     "on a square array nothing complains.",
     read=WEIGHTS,
+    also=(
+        ("np.max(x, axis=axis)", "np.max(x, axis=axis, keepdims=True)"),
+        ("e.sum(axis=axis)", "e.sum(axis=axis, keepdims=True)"),
+    ),
 )
 def softmax(x, axis=-1):
     e = np.exp(x - np.max(x, axis=axis))
     return e / e.sum(axis=axis)
-
-
-@same_mistake("softmax_keepdims_missing")
-def softmax(x, axis=-1):
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return e / e.sum(axis=axis)
-
-
-@same_mistake("softmax_keepdims_missing")
-def softmax(x, axis=-1):
-    e = np.exp(x - np.max(x, axis=axis))
-    return e / e.sum(axis=axis, keepdims=True)
 
 
 @same_mistake("softmax_keepdims_missing")
@@ -247,16 +225,11 @@ def softmax(x, axis=-1):
     task=TASK,
     hint="The exponentials are divided by totals that were taken along another axis.",
     read=WEIGHTS,
+    also=(("axis=0", "axis=-1"),),
 )
 def softmax(x, axis=-1):
     e = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return e / e.sum(axis=0, keepdims=True)
-
-
-@same_mistake("softmax_sum_wrong_axis")
-def softmax(x, axis=-1):
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
 
 
 @suspect(
@@ -324,6 +297,7 @@ def softmax(x, axis=-1):
     task=TASK,
     hint="The powers are powers of two, which makes every row flatter than it should be.",
     read=WEIGHTS,
+    also=(("np.exp2(", "10 ** ("),),
 )
 def softmax(x, axis=-1):
     e = np.exp2(x - np.max(x, axis=axis, keepdims=True))
@@ -393,51 +367,11 @@ def softmax(x, axis=-1):
 
 
 @suspect(
-    "softmax_adds_epsilon",
-    task=TASK,
-    hint="A small number is added to the total, so a row sums to a little less than one; "
-    "after the maximum is taken away there is nothing to protect from.",
-    read=WEIGHTS,
-)
-def softmax(x, axis=-1):
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return e / (e.sum(axis=axis, keepdims=True) + 1e-8)
-
-
-@same_mistake("softmax_adds_epsilon")
-def softmax(x, axis=-1):
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return e / (e.sum(axis=axis, keepdims=True) + 1e-3)
-
-
-@suspect(
-    "rounded_result",
-    task=TASK,
-    hint="The weights are rounded as for print; hand back every digit there is.",
-    read=WEIGHTS,
-)
-def softmax(x, axis=-1):
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return np.round(e / e.sum(axis=axis, keepdims=True), 4)
-
-
-@same_mistake("rounded_result")
-def softmax(x, axis=-1):
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return np.round(e / e.sum(axis=axis, keepdims=True), 2)
-
-
-@same_mistake("rounded_result")
-def softmax(x, axis=-1):
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return np.round(e / e.sum(axis=axis, keepdims=True), 6)
-
-
-@suspect(
     "softmax_computed_in_half_the_digits",
     task=TASK,
     hint="Somewhere on the way the numbers lose digits that the input had.",
     read=LAB,
+    also=(("float32", "float16"),),
 )
 def softmax(x, axis=-1):
     x = np.asarray(x, dtype=np.float32)
@@ -445,11 +379,35 @@ def softmax(x, axis=-1):
     return e / e.sum(axis=axis, keepdims=True)
 
 
-@same_mistake("softmax_computed_in_half_the_digits")
+@suspect(
+    "softmax_adds_epsilon",
+    task=TASK,
+    hint="A small number is added to the total, so a row sums to a little less than one; "
+    "after the maximum is taken away there is nothing to protect from.",
+    read=WEIGHTS,
+    also=(("1e-8", "1e-3"), ("1e-8", "1e-5")),
+)
 def softmax(x, axis=-1):
-    x = np.asarray(x, dtype=np.float16)
     e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return e / e.sum(axis=axis, keepdims=True)
+    return e / (e.sum(axis=axis, keepdims=True) + 1e-8)
+
+
+@suspect(
+    "rounded_result",
+    task=TASK,
+    hint="The weights are rounded as for print; hand back every digit there is.",
+    read=WEIGHTS,
+    also=(
+        ("keepdims=True), 4)", "keepdims=True), 1)"),
+        ("keepdims=True), 4)", "keepdims=True), 2)"),
+        ("keepdims=True), 4)", "keepdims=True), 3)"),
+        ("keepdims=True), 4)", "keepdims=True), 5)"),
+        ("keepdims=True), 4)", "keepdims=True), 6)"),
+    ),
+)
+def softmax(x, axis=-1):
+    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return np.round(e / e.sum(axis=axis, keepdims=True), 4)
 
 
 @suspect(

@@ -53,20 +53,12 @@ def worked_example(X, W_q, W_k, W_v):
     task=TASK,
     hint="The divisor fits the chapter's head only; other matrices bring another width.",
     read=SCALE,
+    also=(("math.sqrt(2)", "1.4142"),),
 )
 def worked_example(X, W_q, W_k, W_v):
     q, k, v = X @ W_q, X @ W_k, X @ W_v
     s = q @ k.T
     z = s / math.sqrt(2)
-    w = softmax(z)
-    return dict(queries=q, keys=k, values=v, scores=s, scaled_scores=z, weights=w, output=w @ v)
-
-
-@same_mistake("worked_scale_of_the_chapter")
-def worked_example(X, W_q, W_k, W_v):
-    q, k, v = X @ W_q, X @ W_k, X @ W_v
-    s = q @ k.T
-    z = s / 1.4142
     w = softmax(z)
     return dict(queries=q, keys=k, values=v, scores=s, scaled_scores=z, weights=w, output=w @ v)
 
@@ -296,6 +288,11 @@ def worked_example(X, W_q, W_k, W_v):
     task=TASK,
     hint="The tables are rounded as they are printed; hand back every digit there is.",
     read=LAB,
+    also=(
+        ("np.round(table, 4)", "np.round(table, 2)"),
+        ("np.round(table, 4)", "np.round(table, 3)"),
+        ("np.round(table, 4)", "np.round(table, 6)"),
+    ),
 )
 def worked_example(X, W_q, W_k, W_v):
     q, k, v = X @ W_q, X @ W_k, X @ W_v
@@ -381,6 +378,7 @@ def worked_example(X, W_q, W_k, W_v):
     task=TASK,
     hint="One of the seven tables is missing, or is called something else.",
     read=LAB,
+    also=(("scaled=z", "scaled_score=z"), ("weights=w", "attention=w"), (", output=w @ v", "")),
 )
 def worked_example(X, W_q, W_k, W_v):
     q, k, v = X @ W_q, X @ W_k, X @ W_v

@@ -231,6 +231,10 @@ def compare_with_torch(attention_fn, Q, K, V, mask=None):
     task=TASK,
     hint="Differences below a bound are reported as none; a small disagreement is still one.",
     read=LAB,
+    also=(
+        ("float(np.abs(own - theirs.numpy()).max()), 3)", "float(np.abs(own - theirs.numpy()).max()), 4)"),
+        ("float(np.abs(own - theirs.numpy()).max()), 3)", "float(np.abs(own - theirs.numpy()).max()), 6)"),
+    ),
 )
 def compare_with_torch(attention_fn, Q, K, V, mask=None):
     import torch
@@ -385,6 +389,7 @@ def compare_with_torch(attention_fn, Q, K, V, mask=None):
     task=TASK,
     hint="The inputs lose digits before they are compared, so what comes out is only the rounding.",
     read=LAB,
+    also=(("half()", "float()"),),
 )
 def compare_with_torch(attention_fn, Q, K, V, mask=None):
     import torch
@@ -394,16 +399,4 @@ def compare_with_torch(attention_fn, Q, K, V, mask=None):
     q, k, v = (torch.tensor(np.array(a)).half() for a in (Q, K, V))
     with sdpa_kernel(SDPBackend.MATH):
         theirs = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed).float()
-    return float(np.abs(np.asarray(attention_fn(Q, K, V, mask=mask)[0]) - theirs.numpy()).max()), "MATH"
-
-
-@same_mistake("compare_in_half_the_digits")
-def compare_with_torch(attention_fn, Q, K, V, mask=None):
-    import torch
-    from torch.nn.attention import SDPBackend, sdpa_kernel
-
-    allowed = None if mask is None else torch.tensor(np.array(mask))
-    q, k, v = (torch.tensor(np.array(a)).float() for a in (Q, K, V))
-    with sdpa_kernel(SDPBackend.MATH):
-        theirs = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
     return float(np.abs(np.asarray(attention_fn(Q, K, V, mask=mask)[0]) - theirs.numpy()).max()), "MATH"

@@ -19,24 +19,14 @@ LAB = "7.9, lab step 4"
     task=TASK,
     hint="Differences in one direction cancel those in the other, or are not seen at all.",
     read=LAB,
+    also=(
+        ("fn(X[perm]) - fn(X)[perm]", "fn(X)[perm] - fn(X[perm])"),
+        ("np.max(fn(X[perm]) - fn(X)[perm])", "abs(np.mean(fn(X[perm]) - fn(X)[perm]))"),
+        ("np.max(fn(X[perm]) - fn(X)[perm])", "abs(np.sum(fn(X[perm]) - fn(X)[perm]))"),
+    ),
 )
 def permutation_gap(fn, X, perm):
     return float(np.max(fn(X[perm]) - fn(X)[perm]))
-
-
-@same_mistake("signed_difference")
-def permutation_gap(fn, X, perm):
-    return float(np.max(fn(X)[perm] - fn(X[perm])))
-
-
-@same_mistake("signed_difference")
-def permutation_gap(fn, X, perm):
-    return float(abs(np.mean(fn(X[perm]) - fn(X)[perm])))
-
-
-@same_mistake("signed_difference")
-def permutation_gap(fn, X, perm):
-    return float(abs(np.sum(fn(X[perm]) - fn(X)[perm])))
 
 
 @suspect(
@@ -44,6 +34,11 @@ def permutation_gap(fn, X, perm):
     task=TASK,
     hint="One row that moved almost disappears among many that did not.",
     read=LAB,
+    also=(
+        ("np.mean(np.abs(fn(X[perm]) - fn(X)[perm]))", "np.mean(np.max(np.abs(fn(X[perm]) - fn(X)[perm]), axis=-1))"),
+        ("np.mean(", "np.median("),
+        ("np.mean(", "np.min("),
+    ),
 )
 def permutation_gap(fn, X, perm):
     return float(np.mean(np.abs(fn(X[perm]) - fn(X)[perm])))
@@ -95,6 +90,7 @@ def permutation_gap(fn, X, perm):
     task=TASK,
     hint="Small gaps are reported as none; the size of the gap is what the step is about.",
     read=LAB,
+    also=(("fn(X)[perm]))), 4)", "fn(X)[perm]))), 2)"), ("fn(X)[perm]))), 4)", "fn(X)[perm]))), 6)")),
 )
 def permutation_gap(fn, X, perm):
     return round(float(np.max(np.abs(fn(X[perm]) - fn(X)[perm]))), 4)
@@ -126,14 +122,10 @@ def permutation_gap(fn, X, perm):
     task=TASK,
     hint="One row at the edge is never compared.",
     read=LAB,
+    also=(("[:-1]", "[1:]"),),
 )
 def permutation_gap(fn, X, perm):
     return float(np.max(np.abs(fn(X[perm]) - fn(X)[perm])[:-1]))
-
-
-@same_mistake("gap_leaves_out_last_row")
-def permutation_gap(fn, X, perm):
-    return float(np.max(np.abs(fn(X[perm]) - fn(X)[perm])[1:]))
 
 
 @suspect(
@@ -141,19 +133,10 @@ def permutation_gap(fn, X, perm):
     task=TASK,
     hint="A single token is compared, or a single column; every output counts.",
     read=LAB,
+    also=(("[0])", "[-1])"), ("[0])", "[:, 0])")),
 )
 def permutation_gap(fn, X, perm):
     return float(np.max(np.abs(fn(X[perm]) - fn(X)[perm])[0]))
-
-
-@same_mistake("gap_first_row_only")
-def permutation_gap(fn, X, perm):
-    return float(np.max(np.abs(fn(X[perm]) - fn(X)[perm])[-1]))
-
-
-@same_mistake("gap_first_row_only")
-def permutation_gap(fn, X, perm):
-    return float(np.max(np.abs(fn(X[perm]) - fn(X)[perm])[:, 0]))
 
 
 @suspect(

@@ -120,15 +120,10 @@ def sinusoidal_positions(n, d):
     task=TASK,
     hint="The frequencies are spread over another range than the chapter's.",
     read=SIGNAL,
+    also=(("1000.0", "100000.0"), ("1000.0", "1e6"), ("1000.0", "500.0"), ("1000.0", "5000.0")),
 )
 def sinusoidal_positions(n, d):
     angles = np.arange(n)[:, None] / 1000.0 ** (np.arange(0, d, 2) / d)
-    return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n, d)
-
-
-@same_mistake("other_base")
-def sinusoidal_positions(n, d):
-    angles = np.arange(n)[:, None] / 100000.0 ** (np.arange(0, d, 2) / d)
     return np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n, d)
 
 

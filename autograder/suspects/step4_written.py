@@ -17,6 +17,7 @@ LAB = "7.9, lab step 4"
     task=TASK,
     hint="The report says yes and no; the size of each gap is asked.",
     read=LAB,
+    also=(("> 1e-9", "< 1e-9"),),
 )
 def equivariance_report(X, perm, W_q, W_k, W_v, position_scale=0.3):
     def fn(Z, mask=None):
@@ -30,24 +31,16 @@ def equivariance_report(X, perm, W_q, W_k, W_v, position_scale=0.3):
     }
 
 
-@same_mistake("report_of_booleans")
-def equivariance_report(X, perm, W_q, W_k, W_v, position_scale=0.3):
-    def fn(Z, mask=None):
-        return self_attention(Z, W_q, W_k, W_v, mask=mask)[0]
-
-    places = position_scale * sinusoidal_positions(*X.shape)
-    return {
-        "plain": permutation_gap(fn, X, perm) < 1e-9,
-        "positions": permutation_gap(lambda Z: fn(Z + places), X, perm) < 1e-9,
-        "causal": permutation_gap(lambda Z: fn(Z, causal_mask(len(Z))), X, perm) < 1e-9,
-    }
-
-
 @suspect(
     "report_rounded",
     task=TASK,
     hint="The gaps are rounded as for print; hand back every digit there is.",
     read=LAB,
+    also=(
+        ("X, perm), 4)", "X, perm), 2)"),
+        ("X, perm), 4)", "X, perm), 3)"),
+        ("X, perm), 4)", "X, perm), 6)"),
+    ),
 )
 def equivariance_report(X, perm, W_q, W_k, W_v, position_scale=0.3):
     def fn(Z, mask=None):

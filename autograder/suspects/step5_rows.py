@@ -44,28 +44,11 @@ def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
     task=TASK,
     hint="The rows no longer stand in the order of the sizes that were given.",
     read=LAB,
+    also=(("sorted(ns)", "reversed(ns)"), ("sorted(ns)", "sorted(ns, reverse=True)")),
 )
 def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
     rows = []
     for n in sorted(ns):
-        args = make_args(n)
-        for _ in range(warmup):
-            fn(*args)
-        row = []
-        for _ in range(repeats):
-            sync()
-            start = clock()
-            fn(*args)
-            sync()
-            row.append(clock() - start)
-        rows.append(row)
-    return rows
-
-
-@same_mistake("order_changed")
-def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
-    rows = []
-    for n in reversed(ns):
         args = make_args(n)
         for _ in range(warmup):
             fn(*args)
@@ -85,6 +68,7 @@ def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
     task=TASK,
     hint="The samples of a size are put in order of size; keep them as they were measured.",
     read=LAB,
+    also=(("sorted(row)", "sorted(row, reverse=True)"),),
 )
 def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
     rows = []
@@ -245,6 +229,12 @@ def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
     task=TASK,
     hint="The samples of a size are put together into one number; hand back all of them.",
     read=LAB,
+    also=(
+        ("float(np.median(row))", "float(np.mean(row))"),
+        ("float(np.median(row))", "min(row)"),
+        ("float(np.median(row))", "[min(row)]"),
+        ("float(np.median(row))", "[float(np.median(row))]"),
+    ),
 )
 def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
     rows = []
@@ -260,24 +250,6 @@ def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
             sync()
             row.append(clock() - start)
         rows.append(float(np.median(row)))
-    return rows
-
-
-@same_mistake("one_number_per_size")
-def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
-    rows = []
-    for n in ns:
-        args = make_args(n)
-        for _ in range(warmup):
-            fn(*args)
-        row = []
-        for _ in range(repeats):
-            sync()
-            start = clock()
-            fn(*args)
-            sync()
-            row.append(clock() - start)
-        rows.append([min(row)])
     return rows
 
 
@@ -306,6 +278,7 @@ def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
     task=TASK,
     hint="The samples are off by a factor of a thousand, or a million.",
     read=LAB,
+    also=(("1e3 *", "1e6 *"), ("1e3 *", "1e9 *")),
 )
 def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
     rows = []
@@ -320,24 +293,6 @@ def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
             fn(*args)
             sync()
             row.append(1e3 * (clock() - start))
-        rows.append(row)
-    return rows
-
-
-@same_mistake("samples_in_milliseconds")
-def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
-    rows = []
-    for n in ns:
-        args = make_args(n)
-        for _ in range(warmup):
-            fn(*args)
-        row = []
-        for _ in range(repeats):
-            sync()
-            start = clock()
-            fn(*args)
-            sync()
-            row.append(1e6 * (clock() - start))
         rows.append(row)
     return rows
 

@@ -96,24 +96,14 @@ def local_slopes(ns, seconds):
     task=TASK,
     hint="Only one of the two axes is logarithmic, or the two have different logarithms.",
     read=LAB,
+    also=(
+        ("np.diff(ns)", "np.diff(np.log2(ns))"),
+        ("np.diff(np.log(seconds)) / np.diff(ns)", "np.diff(seconds) / np.diff(np.log(ns))"),
+        ("np.diff(np.log(seconds)) / np.diff(ns)", "np.diff(np.log10(seconds)) / np.diff(np.log(ns))"),
+    ),
 )
 def local_slopes(ns, seconds):
     return list(np.diff(np.log(seconds)) / np.diff(ns))
-
-
-@same_mistake("slopes_with_one_logarithm")
-def local_slopes(ns, seconds):
-    return list(np.diff(seconds) / np.diff(np.log(ns)))
-
-
-@same_mistake("slopes_with_one_logarithm")
-def local_slopes(ns, seconds):
-    return list(np.diff(np.log10(seconds)) / np.diff(np.log(ns)))
-
-
-@same_mistake("slopes_with_one_logarithm")
-def local_slopes(ns, seconds):
-    return list(np.diff(np.log(seconds)) / np.diff(np.log2(ns)))
 
 
 @suspect(
@@ -148,14 +138,10 @@ def local_slopes(ns, seconds):
     task=TASK,
     hint="One step at the edge has no slope.",
     read=LAB,
+    also=(("[:-1]", "[1:]"),),
 )
 def local_slopes(ns, seconds):
     return list((np.diff(np.log(seconds)) / np.diff(np.log(ns)))[:-1])
-
-
-@same_mistake("last_step_left_out")
-def local_slopes(ns, seconds):
-    return list((np.diff(np.log(seconds)) / np.diff(np.log(ns)))[1:])
 
 
 @suspect(
@@ -184,14 +170,12 @@ def local_slopes(ns, seconds):
     task=TASK,
     hint="A step with falling times has a negative slope, and so it should stay.",
     read=LAB,
+    also=(
+        ("np.abs(np.diff(np.log(seconds)) / np.diff(np.log(ns)))", "np.maximum(np.diff(np.log(seconds)) / np.diff(np.log(ns)), 0)"),
+    ),
 )
 def local_slopes(ns, seconds):
     return list(np.abs(np.diff(np.log(seconds)) / np.diff(np.log(ns))))
-
-
-@same_mistake("slope_sign_lost")
-def local_slopes(ns, seconds):
-    return list(np.maximum(np.diff(np.log(seconds)) / np.diff(np.log(ns)), 0))
 
 
 @same_mistake("slope_sign_lost")
@@ -205,14 +189,14 @@ def local_slopes(ns, seconds):
     task=TASK,
     hint="The slopes are rounded; hand back every digit there is.",
     read=LAB,
+    also=(
+        ("float(s), 1)", "float(s), 2)"),
+        ("float(s), 1)", "float(s), 4)"),
+        ("float(s), 1)", "float(s), 0)"),
+    ),
 )
 def local_slopes(ns, seconds):
     return [round(float(s), 1) for s in np.diff(np.log(seconds)) / np.diff(np.log(ns))]
-
-
-@same_mistake("slopes_rounded")
-def local_slopes(ns, seconds):
-    return [round(float(s), 2) for s in np.diff(np.log(seconds)) / np.diff(np.log(ns))]
 
 
 # ---- fit_exponent
@@ -256,24 +240,14 @@ def fit_exponent(ns, seconds):
     task=TASK,
     hint="Only one of the two axes is logarithmic, or the two have different logarithms.",
     read=LAB,
+    also=(
+        ("(ns, np.log(seconds)", "(np.log(ns), seconds"),
+        ("(ns, np.log(seconds)", "(np.log2(ns), np.log(seconds)"),
+        ("(ns, np.log(seconds)", "(np.log(ns), np.log10(seconds)"),
+    ),
 )
 def fit_exponent(ns, seconds):
     return float(np.polyfit(ns, np.log(seconds), 1)[0])
-
-
-@same_mistake("fit_semilog")
-def fit_exponent(ns, seconds):
-    return float(np.polyfit(np.log(ns), seconds, 1)[0])
-
-
-@same_mistake("fit_semilog")
-def fit_exponent(ns, seconds):
-    return float(np.polyfit(np.log2(ns), np.log(seconds), 1)[0])
-
-
-@same_mistake("fit_semilog")
-def fit_exponent(ns, seconds):
-    return float(np.polyfit(np.log(ns), np.log10(seconds), 1)[0])
 
 
 @suspect(
@@ -281,14 +255,10 @@ def fit_exponent(ns, seconds):
     task=TASK,
     hint="An average of the local slopes weighs the points quite differently from a fit.",
     read=LAB,
+    also=(("np.mean", "np.median"),),
 )
 def fit_exponent(ns, seconds):
     return float(np.mean(np.diff(np.log(seconds)) / np.diff(np.log(ns))))
-
-
-@same_mistake("fit_mean_of_local_slopes")
-def fit_exponent(ns, seconds):
-    return float(np.median(np.diff(np.log(seconds)) / np.diff(np.log(ns))))
 
 
 @suspect(
@@ -306,30 +276,17 @@ def fit_exponent(ns, seconds):
     task=TASK,
     hint="Some of the points do not enter the fit.",
     read=LAB,
+    also=(
+        ("[-3:]", "[1:]"),
+        ("[-3:]", "[-4:]"),
+        ("[-3:]", "[-2:]"),
+        ("[-3:]", "[:-1]"),
+        ("[-3:]", "[:3]"),
+        ("[-3:]", "[len(ns) // 2 :]"),
+    ),
 )
 def fit_exponent(ns, seconds):
     return float(np.polyfit(np.log(ns)[-3:], np.log(seconds)[-3:], 1)[0])
-
-
-@same_mistake("fit_last_points_only")
-def fit_exponent(ns, seconds):
-    return float(np.polyfit(np.log(ns)[1:], np.log(seconds)[1:], 1)[0])
-
-
-@same_mistake("fit_last_points_only")
-def fit_exponent(ns, seconds):
-    half = len(ns) // 2
-    return float(np.polyfit(np.log(ns)[half:], np.log(seconds)[half:], 1)[0])
-
-
-@same_mistake("fit_last_points_only")
-def fit_exponent(ns, seconds):
-    return float(np.polyfit(np.log(ns)[:-1], np.log(seconds)[:-1], 1)[0])
-
-
-@same_mistake("fit_last_points_only")
-def fit_exponent(ns, seconds):
-    return float(np.polyfit(np.log(ns)[-2:], np.log(seconds)[-2:], 1)[0])
 
 
 @suspect(
@@ -369,19 +326,14 @@ def fit_exponent(ns, seconds):
     task=TASK,
     hint="The exponent is rounded; its digits are what the measurement is about.",
     read=LAB,
+    also=(
+        ("np.rint(np.polyfit(np.log(ns), np.log(seconds), 1)[0])", "round(np.polyfit(np.log(ns), np.log(seconds), 1)[0], 1)"),
+        ("np.rint(np.polyfit(np.log(ns), np.log(seconds), 1)[0])", "round(np.polyfit(np.log(ns), np.log(seconds), 1)[0], 2)"),
+        ("np.rint(np.polyfit(np.log(ns), np.log(seconds), 1)[0])", "round(np.polyfit(np.log(ns), np.log(seconds), 1)[0], 3)"),
+    ),
 )
 def fit_exponent(ns, seconds):
     return float(np.rint(np.polyfit(np.log(ns), np.log(seconds), 1)[0]))
-
-
-@same_mistake("fit_rounded_to_integer")
-def fit_exponent(ns, seconds):
-    return round(float(np.polyfit(np.log(ns), np.log(seconds), 1)[0]), 1)
-
-
-@same_mistake("fit_rounded_to_integer")
-def fit_exponent(ns, seconds):
-    return round(float(np.polyfit(np.log(ns), np.log(seconds), 1)[0]), 2)
 
 
 @suspect(
@@ -409,14 +361,10 @@ def fit_exponent(ns, seconds):
     task=TASK,
     hint="This says how well a line fits, not how steep it is.",
     read=LAB,
+    also=(("[0, 1]", "[0, 1] ** 2"),),
 )
 def fit_exponent(ns, seconds):
     return float(np.corrcoef(np.log(ns), np.log(seconds))[0, 1])
-
-
-@same_mistake("fit_correlation")
-def fit_exponent(ns, seconds):
-    return float(np.corrcoef(np.log(ns), np.log(seconds))[0, 1] ** 2)
 
 
 @suspect(
@@ -435,11 +383,10 @@ def fit_exponent(ns, seconds):
     task=TASK,
     hint="Some points count more than others in the fit.",
     read=LAB,
+    also=(
+        ("np.asarray(ns,", "np.asarray(seconds,"),
+        ("np.asarray(ns, dtype=float)", "1 / np.asarray(ns, dtype=float)"),
+    ),
 )
 def fit_exponent(ns, seconds):
     return float(np.polyfit(np.log(ns), np.log(seconds), 1, w=np.asarray(ns, dtype=float))[0])
-
-
-@same_mistake("fit_weighted")
-def fit_exponent(ns, seconds):
-    return float(np.polyfit(np.log(ns), np.log(seconds), 1, w=np.asarray(seconds, dtype=float))[0])

@@ -202,6 +202,21 @@ def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
     return rows
 
 
+@same_mistake("no_sync_before_the_start")
+def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
+    def timed(args):
+        start = clock()
+        fn(*args)
+        sync()
+        return clock() - start
+
+    rows = []
+    for n in ns:
+        args = make_args(n)
+        rows.append([timed(args) for _ in range(warmup + repeats)][warmup:])
+    return rows
+
+
 @suspect(
     "start_read_before_sync",
     task=TASK,
@@ -319,6 +334,42 @@ def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
             sync()
             row.append(clock() - start)
         rows.append([float(np.mean(row))] * repeats)
+    return rows
+
+
+@same_mistake("one_interval_for_all")
+def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
+    rows = []
+    for n in ns:
+        args = make_args(n)
+        for _ in range(warmup):
+            fn(*args)
+        row = []
+        for _ in range(repeats):
+            sync()
+            start = clock()
+            fn(*args)
+            sync()
+            row.append(clock() - start)
+        rows.append([min(row)] * repeats)
+    return rows
+
+
+@same_mistake("one_interval_for_all")
+def time_calls(fn, make_args, ns, *, warmup, repeats, clock, sync):
+    rows = []
+    for n in ns:
+        args = make_args(n)
+        for _ in range(warmup):
+            fn(*args)
+        row = []
+        for _ in range(repeats):
+            sync()
+            start = clock()
+            fn(*args)
+            sync()
+            row.append(clock() - start)
+        rows.append([float(np.median(row))] * repeats)
     return rows
 
 

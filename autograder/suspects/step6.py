@@ -39,14 +39,10 @@ def score_bytes(n, heads=1, itemsize=2):
     task=TASK,
     hint="There is a factor of eight too much or too little: the size of a number is in bytes already.",
     read=BYTES,
+    also=(("itemsize * 8", "itemsize // 8"),),
 )
 def score_bytes(n, heads=1, itemsize=2):
     return heads * n * n * itemsize * 8
-
-
-@same_mistake("itemsize_in_bits")
-def score_bytes(n, heads=1, itemsize=2):
-    return heads * n * n * itemsize // 8
 
 
 @same_mistake("itemsize_in_bits")
@@ -59,19 +55,10 @@ def score_bytes(n, heads=1, itemsize=2):
     task=TASK,
     hint="The size of a number is the same whatever is asked for.",
     read=BYTES,
+    also=(("n * 2", "n * 4"), ("n * 2", "n * 8")),
 )
 def score_bytes(n, heads=1, itemsize=2):
     return heads * n * n * 2
-
-
-@same_mistake("itemsize_ignored")
-def score_bytes(n, heads=1, itemsize=2):
-    return heads * n * n * 4
-
-
-@same_mistake("itemsize_ignored")
-def score_bytes(n, heads=1, itemsize=2):
-    return heads * n * n * 8
 
 
 @suspect(
@@ -89,18 +76,9 @@ def score_bytes(n, heads=1, itemsize=2):
     task=TASK,
     hint="Without a size of a number being asked for, another one is used than the table in the chapter has.",
     read=BYTES,
+    also=(("itemsize=4", "itemsize=8"), ("itemsize=4", "itemsize=1")),
 )
 def score_bytes(n, heads=1, itemsize=4):
-    return heads * n * n * itemsize
-
-
-@same_mistake("default_itemsize_changed")
-def score_bytes(n, heads=1, itemsize=8):
-    return heads * n * n * itemsize
-
-
-@same_mistake("default_itemsize_changed")
-def score_bytes(n, heads=1, itemsize=1):
     return heads * n * n * itemsize
 
 
@@ -109,13 +87,9 @@ def score_bytes(n, heads=1, itemsize=1):
     task=TASK,
     hint="Without a number of heads being asked for, it should be one.",
     read=BYTES,
+    also=(("heads=8", "heads=12"), ("heads=8", "heads=32")),
 )
 def score_bytes(n, heads=8, itemsize=2):
-    return heads * n * n * itemsize
-
-
-@same_mistake("default_heads_changed")
-def score_bytes(n, heads=32, itemsize=2):
     return heads * n * n * itemsize
 
 
@@ -134,14 +108,10 @@ def score_bytes(n, heads=1, itemsize=2):
     task=TASK,
     hint="Only half of the table is counted; a naive implementation stores all of it.",
     read=BYTES,
+    also=(("n * (n + 1) // 2", "n * n // 2"), ("n * (n + 1) // 2", "n * (n - 1) // 2")),
 )
 def score_bytes(n, heads=1, itemsize=2):
     return heads * n * (n + 1) // 2 * itemsize
-
-
-@same_mistake("triangle_only")
-def score_bytes(n, heads=1, itemsize=2):
-    return heads * n * n // 2 * itemsize
 
 
 @suspect(
@@ -159,29 +129,18 @@ def score_bytes(n, heads=1, itemsize=2):
     task=TASK,
     hint="The answer is in a larger unit, or is no whole number; bytes are asked.",
     read=BYTES,
+    also=(
+        ("/ 2**20", "/ 2**30"),
+        ("/ 2**20", "/ 2**10"),
+        ("/ 2**20", "/ 1e6"),
+        ("/ 2**20", "/ 1e9"),
+        ("/ 2**20", "// 2**20"),
+        ("/ 2**20", "// 2**30"),
+        ("/ 2**20", "* 1.0"),
+    ),
 )
 def score_bytes(n, heads=1, itemsize=2):
     return heads * n * n * itemsize / 2**20
-
-
-@same_mistake("scores_counted_in_mebibytes")
-def score_bytes(n, heads=1, itemsize=2):
-    return heads * n * n * itemsize / 2**30
-
-
-@same_mistake("scores_counted_in_mebibytes")
-def score_bytes(n, heads=1, itemsize=2):
-    return heads * n * n * itemsize / 1e9
-
-
-@same_mistake("scores_counted_in_mebibytes")
-def score_bytes(n, heads=1, itemsize=2):
-    return heads * n * n * itemsize // 2**20
-
-
-@same_mistake("scores_counted_in_mebibytes")
-def score_bytes(n, heads=1, itemsize=2):
-    return float(heads * n * n * itemsize)
 
 
 @suspect(
@@ -189,14 +148,10 @@ def score_bytes(n, heads=1, itemsize=2):
     task=TASK,
     hint="The width of a head is counted in; a score is a single number.",
     read=BYTES,
+    also=(("* 64", "* 128"), ("n * n * 64", "n * 64")),
 )
 def score_bytes(n, heads=1, itemsize=2):
     return heads * n * n * 64 * itemsize
-
-
-@same_mistake("width_counted_in")
-def score_bytes(n, heads=1, itemsize=2):
-    return heads * n * 64 * itemsize
 
 
 @suspect(
@@ -262,39 +217,20 @@ def peak_memory(fn, *args, meter):
     task=TASK,
     hint="The answer is in a larger unit; bytes are asked, as the meter gives them.",
     read=LAB,
+    also=(
+        ("/ 2**20", "/ 2**30"),
+        ("/ 2**20", "/ 2**10"),
+        ("/ 2**20", "/ 1e3"),
+        ("/ 2**20", "/ 1e6"),
+        ("/ 2**20", "/ 1e9"),
+        ("/ 2**20", "// 2**20"),
+        ("/ 2**20", "// 2**10"),
+    ),
 )
 def peak_memory(fn, *args, meter):
     meter.reset()
     fn(*args)
     return meter.allocated_peak() / 2**20, meter.reserved_peak() / 2**20
-
-
-@same_mistake("peak_in_mebibytes")
-def peak_memory(fn, *args, meter):
-    meter.reset()
-    fn(*args)
-    return meter.allocated_peak() // 2**20, meter.reserved_peak() // 2**20
-
-
-@same_mistake("peak_in_mebibytes")
-def peak_memory(fn, *args, meter):
-    meter.reset()
-    fn(*args)
-    return meter.allocated_peak() / 1024, meter.reserved_peak() / 1024
-
-
-@same_mistake("peak_in_mebibytes")
-def peak_memory(fn, *args, meter):
-    meter.reset()
-    fn(*args)
-    return meter.allocated_peak() / 1e6, meter.reserved_peak() / 1e6
-
-
-@same_mistake("peak_in_mebibytes")
-def peak_memory(fn, *args, meter):
-    meter.reset()
-    fn(*args)
-    return meter.allocated_peak() / 2**30, meter.reserved_peak() / 2**30
 
 
 @suspect(
@@ -314,18 +250,14 @@ def peak_memory(fn, *args, meter):
     task=TASK,
     hint="Both numbers are the same reading; the other one is never asked for.",
     read=LAB,
+    also=(
+        ("meter.allocated_peak(), meter.allocated_peak()", "meter.reserved_peak(), meter.reserved_peak()"),
+    ),
 )
 def peak_memory(fn, *args, meter):
     meter.reset()
     fn(*args)
     return meter.allocated_peak(), meter.allocated_peak()
-
-
-@same_mistake("allocated_twice")
-def peak_memory(fn, *args, meter):
-    meter.reset()
-    fn(*args)
-    return meter.reserved_peak(), meter.reserved_peak()
 
 
 @suspect(
@@ -345,18 +277,14 @@ def peak_memory(fn, *args, meter):
     task=TASK,
     hint="The two readings are combined; hand both back as the meter gives them.",
     read=LAB,
+    also=(
+        ("meter.reserved_peak() - meter.allocated_peak()", "meter.allocated_peak() + meter.reserved_peak()"),
+    ),
 )
 def peak_memory(fn, *args, meter):
     meter.reset()
     fn(*args)
     return meter.allocated_peak(), meter.reserved_peak() - meter.allocated_peak()
-
-
-@same_mistake("reserved_minus_allocated")
-def peak_memory(fn, *args, meter):
-    meter.reset()
-    fn(*args)
-    return meter.allocated_peak(), meter.allocated_peak() + meter.reserved_peak()
 
 
 @suspect(

@@ -97,6 +97,20 @@ def largest_n(fits, start=1024):
     return n
 
 
+@same_mistake("linear_search")
+def largest_n(fits, start=1024):
+    def ok(n):
+        try:
+            return bool(fits(n))
+        except MemoryError:
+            return False
+
+    n = 0
+    while ok(n + 1):
+        n += 1
+    return n
+
+
 @suspect(
     "upper_end_excluded_twice",
     task=TASK,
@@ -405,6 +419,7 @@ def largest_n(fits, start=1024):
     task=TASK,
     hint="The search tries sizes far beyond what it needs, which a real machine may not survive.",
     read=LAB,
+    also=(("10 * high", "4 * high"), ("0, start", "0, 2**20")),
 )
 def largest_n(fits, start=1024):
     def ok(n):
@@ -416,38 +431,6 @@ def largest_n(fits, start=1024):
     low, high = 0, start
     while ok(high):
         low, high = high, 10 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if ok(middle) else (low, middle)
-    return low
-
-
-@same_mistake("jumps_too_far")
-def largest_n(fits, start=1024):
-    def ok(n):
-        try:
-            return bool(fits(n))
-        except MemoryError:
-            return False
-
-    low, high = 0, 2**20
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if ok(middle) else (low, middle)
-    return low
-
-
-@same_mistake("jumps_too_far")
-def largest_n(fits, start=1024):
-    def ok(n):
-        try:
-            return bool(fits(n))
-        except MemoryError:
-            return False
-
-    low, high = 0, start
-    while ok(high):
-        low, high = high, 4 * high
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if ok(middle) else (low, middle)

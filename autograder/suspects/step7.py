@@ -136,16 +136,11 @@ def causal_mask(n_q, n_k=None):
     task=TASK,
     hint="True marks the cells that are hidden here; check what it stands for in this lab.",
     read=MEANING,
+    also=(("np.tri(n_q, n_k, n_k - n_q, dtype=bool)", "np.tri(n_q, n_k, dtype=bool)"),),
 )
 def causal_mask(n_q, n_k=None):
     n_k = n_q if n_k is None else n_k
     return ~np.tri(n_q, n_k, n_k - n_q, dtype=bool)
-
-
-@same_mistake("true_means_hidden")
-def causal_mask(n_q, n_k=None):
-    n_k = n_q if n_k is None else n_k
-    return ~np.tri(n_q, n_k, dtype=bool)
 
 
 @suspect(
@@ -153,16 +148,11 @@ def causal_mask(n_q, n_k=None):
     task=TASK,
     hint="The mask holds numbers, with which selecting and negating do something else.",
     read=MEANING,
+    also=((", dtype=int", ""), ("dtype=int", "dtype=np.uint8")),
 )
 def causal_mask(n_q, n_k=None):
     n_k = n_q if n_k is None else n_k
     return np.tri(n_q, n_k, n_k - n_q, dtype=int)
-
-
-@same_mistake("integer_mask")
-def causal_mask(n_q, n_k=None):
-    n_k = n_q if n_k is None else n_k
-    return np.tri(n_q, n_k, n_k - n_q)
 
 
 @suspect(
@@ -170,16 +160,11 @@ def causal_mask(n_q, n_k=None):
     task=TASK,
     hint="These are numbers to be added to scores; a mask that says yes or no is asked.",
     read=MEANING,
+    also=(("-np.inf", "-1e9"),),
 )
 def causal_mask(n_q, n_k=None):
     n_k = n_q if n_k is None else n_k
     return np.where(np.tri(n_q, n_k, n_k - n_q, dtype=bool), 0.0, -np.inf)
-
-
-@same_mistake("additive_mask")
-def causal_mask(n_q, n_k=None):
-    n_k = n_q if n_k is None else n_k
-    return np.where(np.tri(n_q, n_k, n_k - n_q, dtype=bool), 0.0, -1e9)
 
 
 @suspect(
@@ -198,16 +183,11 @@ def causal_mask(n_q, n_k=None):
     task=TASK,
     hint="The mask has more axes than the two that are asked.",
     read=LAB,
+    also=(("[None]", "[None, None]"),),
 )
 def causal_mask(n_q, n_k=None):
     n_k = n_q if n_k is None else n_k
     return np.tri(n_q, n_k, n_k - n_q, dtype=bool)[None]
-
-
-@same_mistake("mask_with_leading_axes")
-def causal_mask(n_q, n_k=None):
-    n_k = n_q if n_k is None else n_k
-    return np.tri(n_q, n_k, n_k - n_q, dtype=bool)[None, None]
 
 
 @suspect(

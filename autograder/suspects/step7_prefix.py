@@ -93,19 +93,10 @@ def prefix_gap(fn, X, x_new):
     task=TASK,
     hint="Only some of the old tokens are compared; any of them may have changed.",
     read=LAB,
+    also=(("[-2] - fn(X)[-1]", "[0] - fn(X)[0]"), ("[-2] - fn(X)[-1]", "[:-1, 0] - fn(X)[:, 0]")),
 )
 def prefix_gap(fn, X, x_new):
     return float(np.max(np.abs(fn(np.vstack([X, x_new]))[-2] - fn(X)[-1])))
-
-
-@same_mistake("prefix_last_row_only")
-def prefix_gap(fn, X, x_new):
-    return float(np.max(np.abs(fn(np.vstack([X, x_new]))[0] - fn(X)[0])))
-
-
-@same_mistake("prefix_last_row_only")
-def prefix_gap(fn, X, x_new):
-    return float(np.max(np.abs(fn(np.vstack([X, x_new]))[:-1, 0] - fn(X)[:, 0])))
 
 
 @suspect(
@@ -113,16 +104,11 @@ def prefix_gap(fn, X, x_new):
     task=TASK,
     hint="One row at the edge of the prefix is never compared.",
     read=LAB,
+    also=(("gaps[:-1]", "gaps[1:]"),),
 )
 def prefix_gap(fn, X, x_new):
     gaps = np.abs(fn(np.vstack([X, x_new]))[:-1] - fn(X))
     return float(np.max(gaps[:-1] if len(gaps) > 1 else gaps))
-
-
-@same_mistake("prefix_edge_row_left_out")
-def prefix_gap(fn, X, x_new):
-    gaps = np.abs(fn(np.vstack([X, x_new]))[:-1] - fn(X))
-    return float(np.max(gaps[1:] if len(gaps) > 1 else gaps))
 
 
 @suspect(
@@ -158,6 +144,11 @@ def prefix_gap(fn, X, x_new):
     task=TASK,
     hint="A change in one row almost disappears among the others.",
     read=LAB,
+    also=(
+        ("np.mean(np.abs(fn(np.vstack([X, x_new]))[:-1] - fn(X)))", "np.mean(np.max(np.abs(fn(np.vstack([X, x_new]))[:-1] - fn(X)), axis=-1))"),
+        ("np.mean(", "np.median("),
+        ("np.mean(", "np.min("),
+    ),
 )
 def prefix_gap(fn, X, x_new):
     return float(np.mean(np.abs(fn(np.vstack([X, x_new]))[:-1] - fn(X))))
@@ -208,6 +199,7 @@ def prefix_gap(fn, X, x_new):
     task=TASK,
     hint="Small changes are reported as none; a small leak is still a leak.",
     read=LAB,
+    also=(("1e-4", "1e-6"), ("1e-4", "1e-3"), ("1e-4", "1e-7")),
 )
 def prefix_gap(fn, X, x_new):
     gap = float(np.max(np.abs(fn(np.vstack([X, x_new]))[:-1] - fn(X))))
@@ -217,12 +209,6 @@ def prefix_gap(fn, X, x_new):
 @same_mistake("small_leak_rounded_away")
 def prefix_gap(fn, X, x_new):
     return round(float(np.max(np.abs(fn(np.vstack([X, x_new]))[:-1] - fn(X)))), 4)
-
-
-@same_mistake("small_leak_rounded_away")
-def prefix_gap(fn, X, x_new):
-    gap = np.abs(fn(np.vstack([X, x_new]))[:-1] - fn(X))
-    return float(np.max(np.where(gap < 1e-6, 0, gap)))
 
 
 @suspect(

@@ -203,6 +203,7 @@ class KVCache:
     task=TASK,
     hint="Of a block of several tokens only one is kept; a prompt comes as one block.",
     read=CACHE,
+    also=(("-1:", ":1"),),
 )
 class KVCache:
     keys = values = None
@@ -210,17 +211,6 @@ class KVCache:
     def append(self, k, v):
         first = self.keys is None
         k, v = np.array(k[..., -1:, :]), np.array(v[..., -1:, :])
-        self.keys = k if first else np.concatenate([self.keys, k], axis=-2)
-        self.values = v if first else np.concatenate([self.values, v], axis=-2)
-
-
-@same_mistake("block_keeps_last_row")
-class KVCache:
-    keys = values = None
-
-    def append(self, k, v):
-        first = self.keys is None
-        k, v = np.array(k[..., :1, :]), np.array(v[..., :1, :])
         self.keys = k if first else np.concatenate([self.keys, k], axis=-2)
         self.values = v if first else np.concatenate([self.values, v], axis=-2)
 
@@ -284,6 +274,7 @@ class KVCache:
     task=TASK,
     hint="After a certain number of tokens the oldest ones disappear without a word.",
     read=CACHE,
+    also=(("512", "64"), ("512", "128"), ("512", "256"), ("512", "500")),
 )
 class KVCache:
     keys = values = None
@@ -313,22 +304,12 @@ class KVCache:
     values = property(lambda self: self._stores[1][..., : min(self._n, self._capacity), :].copy())
 
 
-@same_mistake("overwrites_at_capacity")
-class KVCache:
-    keys = values = None
-
-    def append(self, k, v):
-        first = self.keys is None
-        keys = np.array(k) if first else np.concatenate([self.keys, k], axis=-2)
-        values = np.array(v) if first else np.concatenate([self.values, v], axis=-2)
-        self.keys, self.values = keys[..., -128:, :], values[..., -128:, :]
-
-
 @suspect(
     "full_at_capacity",
     task=TASK,
     hint="After a certain number of tokens the cache takes no more.",
     read=CACHE,
+    also=(("512", "64"), ("512", "128"), ("512", "256")),
 )
 class KVCache:
     def __init__(self, capacity=512):
@@ -401,6 +382,7 @@ class KVCache:
     task=TASK,
     hint="The whole store comes back, with rows that hold no token yet.",
     read=CACHE,
+    also=(("1024", "600"), ("1024", "2048")),
 )
 class KVCache:
     def __init__(self, capacity=1024):

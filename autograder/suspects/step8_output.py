@@ -66,6 +66,7 @@ def generate(model, prompt, n_new, *, use_cache):
     task=TASK,
     hint="Another token than that with the largest logit is picked.",
     read=LAB,
+    also=(("np.argsort(rows[-1])[-2]", "np.argmax(np.abs(rows[-1]))"),),
 )
 def generate(model, prompt, n_new, *, use_cache):
     tokens, rows, fed = [int(t) for t in prompt], [], 0
@@ -75,18 +76,6 @@ def generate(model, prompt, n_new, *, use_cache):
         fed = len(tokens)
         rows.append(np.array(out[-1]))
         tokens.append(int(np.argsort(rows[-1])[-2]))
-    return tokens, np.array(rows)
-
-
-@same_mistake("second_best_picked")
-def generate(model, prompt, n_new, *, use_cache):
-    tokens, rows, fed = [int(t) for t in prompt], [], 0
-    caches = [KVCache() for _ in range(model.n_layers)] if use_cache else None
-    for _ in range(n_new):
-        out = model(tokens[fed:], caches=caches, start=fed) if use_cache else model(tokens)
-        fed = len(tokens)
-        rows.append(np.array(out[-1]))
-        tokens.append(int(np.argmax(np.abs(rows[-1]))))
     return tokens, np.array(rows)
 
 
@@ -104,6 +93,18 @@ def generate(model, prompt, n_new, *, use_cache):
         fed = len(tokens)
         rows.append(np.array(out[0]))
         tokens.append(int(np.argmax(rows[-1])))
+    return tokens, np.array(rows)
+
+
+@same_mistake("first_position_logits")
+def generate(model, prompt, n_new, *, use_cache):
+    tokens, rows, fed = [int(t) for t in prompt], [], 0
+    caches = [KVCache() for _ in range(model.n_layers)] if use_cache else None
+    for _ in range(n_new):
+        row = model(tokens[fed:], caches=caches, start=fed)[0] if use_cache else model(tokens)[-1]
+        fed = len(tokens)
+        rows.append(np.array(row))
+        tokens.append(int(np.argmax(row)))
     return tokens, np.array(rows)
 
 
@@ -221,6 +222,7 @@ def generate(model, prompt, n_new, *, use_cache):
     task=TASK,
     hint="The logits are missing, or only the last ones come back.",
     read=LAB,
+    also=(("return tokens", "return tokens, rows[-1]"),),
 )
 def generate(model, prompt, n_new, *, use_cache):
     tokens, rows, fed = [int(t) for t in prompt], [], 0
@@ -231,18 +233,6 @@ def generate(model, prompt, n_new, *, use_cache):
         rows.append(np.array(out[-1]))
         tokens.append(int(np.argmax(rows[-1])))
     return tokens
-
-
-@same_mistake("logits_left_out")
-def generate(model, prompt, n_new, *, use_cache):
-    tokens, rows, fed = [int(t) for t in prompt], [], 0
-    caches = [KVCache() for _ in range(model.n_layers)] if use_cache else None
-    for _ in range(n_new):
-        out = model(tokens[fed:], caches=caches, start=fed) if use_cache else model(tokens)
-        fed = len(tokens)
-        rows.append(np.array(out[-1]))
-        tokens.append(int(np.argmax(rows[-1])))
-    return tokens, rows[-1]
 
 
 @suspect(
@@ -318,24 +308,13 @@ def generate(model, prompt, n_new, *, use_cache):
     task=TASK,
     hint="Without a cache only the end of the text goes into the model.",
     read=LAB,
+    also=(("[-1:]", "[-8:]"),),
 )
 def generate(model, prompt, n_new, *, use_cache):
     tokens, rows, fed = [int(t) for t in prompt], [], 0
     caches = [KVCache() for _ in range(model.n_layers)] if use_cache else None
     for _ in range(n_new):
         out = model(tokens[fed:], caches=caches, start=fed) if use_cache else model(tokens[-1:])
-        fed = len(tokens)
-        rows.append(np.array(out[-1]))
-        tokens.append(int(np.argmax(rows[-1])))
-    return tokens, np.array(rows)
-
-
-@same_mistake("context_cut_off")
-def generate(model, prompt, n_new, *, use_cache):
-    tokens, rows, fed = [int(t) for t in prompt], [], 0
-    caches = [KVCache() for _ in range(model.n_layers)] if use_cache else None
-    for _ in range(n_new):
-        out = model(tokens[fed:], caches=caches, start=fed) if use_cache else model(tokens[-8:])
         fed = len(tokens)
         rows.append(np.array(out[-1]))
         tokens.append(int(np.argmax(rows[-1])))

@@ -144,6 +144,7 @@ class KVCache:
     task=TASK,
     hint="What comes out has fewer digits than what went in.",
     read=CACHE,
+    also=(("np.float16", "np.float32"),),
 )
 class KVCache:
     keys = values = None
@@ -151,17 +152,6 @@ class KVCache:
     def append(self, k, v):
         first = self.keys is None
         k, v = np.array(k, dtype=np.float16), np.array(v, dtype=np.float16)
-        self.keys = k if first else np.concatenate([self.keys, k], axis=-2)
-        self.values = v if first else np.concatenate([self.values, v], axis=-2)
-
-
-@same_mistake("cache_loses_digits")
-class KVCache:
-    keys = values = None
-
-    def append(self, k, v):
-        first = self.keys is None
-        k, v = np.array(k, dtype=np.float32), np.array(v, dtype=np.float32)
         self.keys = k if first else np.concatenate([self.keys, k], axis=-2)
         self.values = v if first else np.concatenate([self.values, v], axis=-2)
 
@@ -294,19 +284,10 @@ def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
     task=TASK,
     hint="The size of a number is the same whatever is asked for.",
     read=CACHE,
+    also=(("tokens * 2", "tokens * 4"), ("tokens * 2", "tokens * 8")),
 )
 def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
     return 2 * layers * kv_heads * head_dim * tokens * 2
-
-
-@same_mistake("kv_itemsize_ignored")
-def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
-    return 2 * layers * kv_heads * head_dim * tokens * 4
-
-
-@same_mistake("kv_itemsize_ignored")
-def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
-    return 2 * layers * kv_heads * head_dim * tokens * 8
 
 
 @suspect(
@@ -314,13 +295,9 @@ def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
     task=TASK,
     hint="Without a size of a number being asked for, another one is used than the table in the chapter has.",
     read=CACHE,
+    also=(("itemsize=4", "itemsize=8"), ("itemsize=4", "itemsize=1")),
 )
 def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=4):
-    return 2 * layers * kv_heads * head_dim * tokens * itemsize
-
-
-@same_mistake("kv_default_itemsize_changed")
-def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=8):
     return 2 * layers * kv_heads * head_dim * tokens * itemsize
 
 
@@ -339,14 +316,10 @@ def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
     task=TASK,
     hint="There is a factor of eight too much or too little: the size of a number is in bytes already.",
     read=CACHE,
+    also=(("itemsize * 8", "itemsize // 8"),),
 )
 def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
     return 2 * layers * kv_heads * head_dim * tokens * itemsize * 8
-
-
-@same_mistake("kv_itemsize_in_bits")
-def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
-    return 2 * layers * kv_heads * head_dim * tokens * itemsize // 8
 
 
 @suspect(
@@ -354,24 +327,17 @@ def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
     task=TASK,
     hint="The answer is in a larger unit, or is no whole number; bytes are asked.",
     read=CACHE,
+    also=(
+        ("/ 1e9", "/ 2**30"),
+        ("/ 1e9", "/ 1e6"),
+        ("/ 1e9", "/ 2**20"),
+        ("/ 1e9", "/ 2**10"),
+        ("/ 1e9", "// 2**20"),
+        ("/ 1e9", "* 1.0"),
+    ),
 )
 def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
     return 2 * layers * kv_heads * head_dim * tokens * itemsize / 1e9
-
-
-@same_mistake("kv_counted_in_gigabytes")
-def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
-    return 2 * layers * kv_heads * head_dim * tokens * itemsize / 2**30
-
-
-@same_mistake("kv_counted_in_gigabytes")
-def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
-    return 2 * layers * kv_heads * head_dim * tokens * itemsize / 2**20
-
-
-@same_mistake("kv_counted_in_gigabytes")
-def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
-    return float(2 * layers * kv_heads * head_dim * tokens * itemsize)
 
 
 @suspect(
@@ -379,14 +345,10 @@ def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
     task=TASK,
     hint="One token more or less is counted than there is.",
     read=CACHE,
+    also=(("tokens - 1", "tokens + 1"),),
 )
 def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
     return 2 * layers * kv_heads * head_dim * (tokens - 1) * itemsize
-
-
-@same_mistake("last_token_not_counted")
-def kv_cache_bytes(layers, kv_heads, head_dim, tokens, itemsize=2):
-    return 2 * layers * kv_heads * head_dim * (tokens + 1) * itemsize
 
 
 @suspect(

@@ -115,6 +115,7 @@ def time_generation(model, prompt, n_new, *, use_cache, clock, sync):
     task=TASK,
     hint="Every token is given the average time; how it changes along the text is asked.",
     read=LAB,
+    also=(("np.mean(decode)", "np.median(decode)"), ("np.mean(decode)", "min(decode)")),
 )
 def time_generation(model, prompt, n_new, *, use_cache, clock, sync):
     tokens, seconds, fed = [int(t) for t in prompt], [], 0
@@ -136,6 +137,10 @@ def time_generation(model, prompt, n_new, *, use_cache, clock, sync):
     task=TASK,
     hint="One number covers all new tokens; each has a time of its own.",
     read=LAB,
+    also=(
+        ("sum(seconds[1:])", "[sum(seconds[1:])]"),
+        ("sum(seconds[1:])", "sum(seconds[1:]) / max(1, len(seconds) - 1)"),
+    ),
 )
 def time_generation(model, prompt, n_new, *, use_cache, clock, sync):
     tokens, seconds, fed = [int(t) for t in prompt], [], 0
@@ -149,21 +154,6 @@ def time_generation(model, prompt, n_new, *, use_cache, clock, sync):
         fed = len(tokens)
         tokens.append(int(np.argmax(out[-1])))
     return seconds[0], sum(seconds[1:])
-
-
-@same_mistake("decode_total_only")
-def time_generation(model, prompt, n_new, *, use_cache, clock, sync):
-    tokens, seconds, fed = [int(t) for t in prompt], [], 0
-    caches = [KVCache() for _ in range(model.n_layers)] if use_cache else None
-    for _ in range(n_new):
-        sync()
-        start = clock()
-        out = model(tokens[fed:], caches=caches, start=fed) if use_cache else model(tokens)
-        sync()
-        seconds.append(clock() - start)
-        fed = len(tokens)
-        tokens.append(int(np.argmax(out[-1])))
-    return seconds[0], [sum(seconds[1:])]
 
 
 @suspect(
@@ -211,6 +201,7 @@ def time_generation(model, prompt, n_new, *, use_cache, clock, sync):
     task=TASK,
     hint="The times are off by a factor of a thousand, or a million.",
     read=LAB,
+    also=(("1e3 *", "1e6 *"), ("1e3 *", "1e9 *")),
 )
 def time_generation(model, prompt, n_new, *, use_cache, clock, sync):
     tokens, seconds, fed = [int(t) for t in prompt], [], 0
@@ -221,21 +212,6 @@ def time_generation(model, prompt, n_new, *, use_cache, clock, sync):
         out = model(tokens[fed:], caches=caches, start=fed) if use_cache else model(tokens)
         sync()
         seconds.append(1e3 * (clock() - start))
-        fed = len(tokens)
-        tokens.append(int(np.argmax(out[-1])))
-    return seconds[0], seconds[1:]
-
-
-@same_mistake("generation_milliseconds")
-def time_generation(model, prompt, n_new, *, use_cache, clock, sync):
-    tokens, seconds, fed = [int(t) for t in prompt], [], 0
-    caches = [KVCache() for _ in range(model.n_layers)] if use_cache else None
-    for _ in range(n_new):
-        sync()
-        start = clock()
-        out = model(tokens[fed:], caches=caches, start=fed) if use_cache else model(tokens)
-        sync()
-        seconds.append(1e6 * (clock() - start))
         fed = len(tokens)
         tokens.append(int(np.argmax(out[-1])))
     return seconds[0], seconds[1:]
@@ -266,6 +242,7 @@ def time_generation(model, prompt, n_new, *, use_cache, clock, sync):
     task=TASK,
     hint="The time of the prompt is missing, or stands at nothing.",
     read=PHASES,
+    also=(("return 0.0, seconds[1:]", "return seconds[1:]"),),
 )
 def time_generation(model, prompt, n_new, *, use_cache, clock, sync):
     tokens, seconds, fed = [int(t) for t in prompt], [], 0
@@ -279,21 +256,6 @@ def time_generation(model, prompt, n_new, *, use_cache, clock, sync):
         fed = len(tokens)
         tokens.append(int(np.argmax(out[-1])))
     return 0.0, seconds[1:]
-
-
-@same_mistake("prefill_left_out")
-def time_generation(model, prompt, n_new, *, use_cache, clock, sync):
-    tokens, seconds, fed = [int(t) for t in prompt], [], 0
-    caches = [KVCache() for _ in range(model.n_layers)] if use_cache else None
-    for _ in range(n_new):
-        sync()
-        start = clock()
-        out = model(tokens[fed:], caches=caches, start=fed) if use_cache else model(tokens)
-        sync()
-        seconds.append(clock() - start)
-        fed = len(tokens)
-        tokens.append(int(np.argmax(out[-1])))
-    return seconds[1:]
 
 
 @suspect(

@@ -1010,8 +1010,8 @@ if experiment(__name__):
         )
 
 # %% [markdown]
-# Where you stand on the public checks. Save the notebook, run it once from top to bottom (*Kernel*,
-# *Restart and run all*), and hand in the files.
+# Where you stand on the public checks. Run the notebook once from top to bottom (menu *Kernel*, *Restart
+# Kernel and Run All Cells*), save it, and hand in the files.
 
 # %%
 progress()

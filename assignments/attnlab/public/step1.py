@@ -28,7 +28,7 @@ def _sums(weights: Array, name: str, looks_like: str = "") -> None:
     if gap > 1e-5:
         columns = weights.ndim > 1 and np.allclose(weights.sum(axis=-2), 1, atol=1e-5)
         guess = WRONG_AXIS if columns else looks_like
-        if not guess and abs(weights.sum() - 1) < 1e-5:
+        if not columns and abs(weights.sum() - 1) < 1e-5:
             guess = "Everything together sums to 1: one sum is taken over the whole array."
         raise Mistake(f"The rows of {name} sum to something else than 1 (off by {gap:.2g}).", guess)
     if weights.min() < 0:

@@ -189,7 +189,8 @@ def every_id_once(lab: Lab) -> None:
     model = Counting()
     _generate(lab, model, PROMPT, 6, use_cache=True)
     if not all(cached for _, _, cached in model.calls):
-        raise Mistake("With use_cache=True the model was called without caches.")
+        guess = "Make a new `KVCache()` for each layer, and hand the list to every call as `caches`."
+        raise Mistake("With use_cache=True the model was called without caches.", guess)
     processed = sum(count for count, _, _ in model.calls)
     if processed not in (10, 11):
         guess = "After the prompt, feed the new id only." if processed > 11 else ""

@@ -1,8 +1,7 @@
-"""What the chapter builds on what, and the right parts that a later step may be given.
+"""What the chapter builds on what, and the right parts that a function may be given instead of the student's.
 
-The rule (carry-over): a later function that fails with the student's own earlier ones is tried once more with
-right ones in their place. What it then gets right counts in full, for the mark was taken where the mistake is.
-The right ones run on the oracle's side and are only called from the submission: no code of theirs is handed out.
+The rule itself is ``autograder.checks.follow_on``. The right parts run on the oracle's side and are only called from
+the submission: no code of theirs is handed out.
 """
 
 from __future__ import annotations

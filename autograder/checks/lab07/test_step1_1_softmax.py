@@ -99,9 +99,7 @@ def test_softmax_in_single_precision(lab: Lab, rng: np.random.Generator) -> None
     # Ordinary size, tight tolerance: sees half precision inside.
     _ask(lab, rng.normal(size=(5, 7)).astype(np.float32))
     # exp overflows at 88.7 in float32, not at 709: a threshold made for float64 lets these through.
-    _ask(
-        lab, (150.0 + 60.0 * rng.normal(size=(5, 7))).astype(np.float32), hint="Always subtract the maximum."
-    )
+    _ask(lab, (150.0 + 60.0 * rng.normal(size=(5, 7))).astype(np.float32), hint="Always subtract the maximum.")
     # Underflow at -103: every exponential is 0 and the row is 0/0.
     _ask(lab, (-300.0 + rng.normal(size=(2, 7))).astype(np.float32), hint="Always subtract the maximum.")
 
@@ -114,9 +112,7 @@ def test_softmax_of_views(lab: Lab, rng: np.random.Generator) -> None:
         # right.
         x = rng.normal(size=(3, 5))
         answer = own_work(lab, "softmax", lab.layout(x, layout))
-        agree(
-            answer, x, -1, f"The input was a {layout} array; only its values and axes count, not its memory."
-        )
+        agree(answer, x, -1, f"The input was a {layout} array; only its values and axes count, not its memory.")
 
 
 @check("softmax.unchanged", needs=["softmax.rows"])

@@ -90,9 +90,7 @@ def test_attention_over_many_keys(lab: Lab, rng: np.random.Generator) -> None:
     # Prime lengths: loops over blocks that drop the rest lose rows. Scores that rise along the keys: every
     # later block of a running softmax has a new maximum, so what was summed before has to be rescaled.
     Q, K = with_scores(rng, np.ones(37), np.linspace(-6.0, 6.0, 131))
-    hint = (
-        "If you work in blocks: the last one is shorter, and a new maximum rescales what was summed before."
-    )
+    hint = "If you work in blocks: the last one is shorter, and a new maximum rescales what was summed before."
     _ask(lab, [Q, K, rng.normal(size=(131, 3))], hint=hint)
 
 

@@ -99,9 +99,7 @@ def test_self_attention_of_views(lab: Lab, rng: np.random.Generator) -> None:
     for layout in ("transposed", "strided", "readonly"):
         inputs = layer(rng, (), 3, 5, 4, 2)
         answer = own_work(lab, "self_attention", *(lab.layout(a, layout) for a in inputs))
-        _compare(
-            answer, inputs, None, f"The inputs were {layout} arrays: only values and axes count, not memory."
-        )
+        _compare(answer, inputs, None, f"The inputs were {layout} arrays: only values and axes count, not memory.")
 
 
 @check("self_attention.unchanged", needs=["self_attention.mask"])
@@ -110,9 +108,7 @@ def test_self_attention_leaves_its_inputs_alone(lab: Lab, rng: np.random.Generat
     inputs, mask = layer(rng, (), 3, 4, 3, 2), random_mask(rng, (3, 3))
     kept, kept_mask = [lab.kept(a) for a in inputs], lab.kept(mask)
     _compare(lab.self_attention(*kept, mask=kept_mask), inputs, mask, _READ)
-    compare.unchanged(
-        "self_attention", ("X", "W_q", "W_k", "W_v", "mask"), [*kept, kept_mask], [*inputs, mask]
-    )
+    compare.unchanged("self_attention", ("X", "W_q", "W_k", "W_v", "mask"), [*kept, kept_mask], [*inputs, mask])
 
 
 @check("self_attention.repeated", needs=["self_attention.mask"])

@@ -44,9 +44,7 @@ def _stage_is_right(lab: Lab, rng: np.random.Generator, stage: str, hint: str) -
             compare.agree(answer[stage], expected[stage], allowed[stage], name=stage)
         except CheckFailed as off:
             earlier = [s for s in _MADE_OF[stage] if not _agrees(answer.get(s), expected[s], allowed[s])]
-            first = (
-                f" An earlier stage, {earlier[-1]}, is not right either: look there first." if earlier else ""
-            )
+            first = f" An earlier stage, {earlier[-1]}, is not right either: look there first." if earlier else ""
             raise CheckFailed(f"With {where}: {off.message}{first} {hint}") from off
 
 

@@ -43,9 +43,7 @@ def _function(compute: Attention, inputs: Sequence[np.ndarray]) -> Attention:
     def attention_fn(Q: Any, K: Any, V: Any, mask: Any = None) -> tuple[np.ndarray, np.ndarray]:
         for part in (Q, K, V) if mask is None else (Q, K, V, mask):
             if not isinstance(part, np.ndarray) or part.size > largest:
-                raise TypeError(
-                    "attention_fn takes NumPy arrays: call it with the Q, K, V and mask that were given"
-                )
+                raise TypeError("attention_fn takes NumPy arrays: call it with the Q, K, V and mask that were given")
         output, weights = compute(Q, K, V, mask)
         # As careful code does: the result has the dtype of the inputs.
         return output.astype(Q.dtype), weights.astype(Q.dtype)
@@ -86,9 +84,7 @@ def _difference_agrees(
     largest = float(np.max(np.abs(compute(Q, K, V, mask)[0] - truth.attention(Q, K, V, mask)[0])))
     # Twice the law: the function of the check is rounded to the inputs' dtype, and so is PyTorch's result.
     tolerance = 2 * compare.attention_tolerance(Q, K, V) + compare.roundoff(Q) * 4 * largest
-    compare.agree(
-        difference, largest, tolerance, name="max_abs_diff", hint=f"attention_fn was {what}. {hint}"
-    )
+    compare.agree(difference, largest, tolerance, name="max_abs_diff", hint=f"attention_fn was {what}. {hint}")
     return backend
 
 
@@ -117,9 +113,7 @@ def test_compare_right_and_broken(lab: Lab, rng: np.random.Generator) -> None:
 @check("compare_with_torch.mask", needs=["compare_with_torch.plain"])
 def test_compare_with_a_mask(lab: Lab, rng: np.random.Generator) -> None:
     """Both sides get the same mask, with True for: may attend."""
-    hint = (
-        "Hand the mask to both: mask=mask here, and there attn_mask as a boolean tensor, with is_causal off."
-    )
+    hint = "Hand the mask to both: mask=mask here, and there attn_mask as a boolean tensor, with is_causal off."
 
     def inverted(Q: Any, K: Any, V: Any, mask: Any) -> tuple[np.ndarray, np.ndarray]:
         return truth.attention(Q, K, V, None if mask is None else ~mask)
@@ -169,17 +163,13 @@ def test_compare_outputs_not_weights(lab: Lab, rng: np.random.Generator) -> None
     # sorted entries are those of the right output.
     inputs = qkv(rng, (2, 2), 4, 4, 3, 3)
     _expect(lab, other_weights, inputs, None, "right in its output, with wrong weights", hint)
-    _expect(
-        lab, rows_exchanged, inputs, None, "right in its weights, with rows of the output exchanged", hint
-    )
+    _expect(lab, rows_exchanged, inputs, None, "right in its weights, with rows of the output exchanged", hint)
 
 
 @check("compare_with_torch.small_differences", needs=["compare_with_torch.plain"])
 def test_compare_in_the_precision_of_theqkv(lab: Lab, rng: np.random.Generator) -> None:
     """A difference of 10^-9 is reported for float64 inputs; float32 inputs are compared as float32."""
-    hint = (
-        "Keep the dtype of the inputs and report the difference itself, not rounded and not as True or False."
-    )
+    hint = "Keep the dtype of the inputs and report the difference itself, not rounded and not as True or False."
     # Sees a comparison in float32 (which reports 10^-7 for everything), rounding, and a bare allclose.
     change = np.zeros((2, 2, 3, 4))
     change[0, 1, 2, 3] = rng.uniform(2e-9, 8e-9)
@@ -211,9 +201,7 @@ def test_compare_takes_views_and_leaves_them_alone(lab: Lab, rng: np.random.Gene
         # torch.from_numpy shares memory: what is done in place to the tensor is done to the caller's array.
         kept = [lab.kept(a, layout) for a in inputs]
         answer = lab.compare_with_torch(_function(_off_by(change), inputs), *kept)
-        _difference_agrees(
-            answer, _off_by(change), inputs, None, f"off in the last entry, the inputs {layout}", ""
-        )
+        _difference_agrees(answer, _off_by(change), inputs, None, f"off in the last entry, the inputs {layout}", "")
         compare.unchanged("compare_with_torch", ("Q", "K", "V"), kept, inputs)
 
 

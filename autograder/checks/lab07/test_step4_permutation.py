@@ -140,9 +140,7 @@ def test_gap_leaves_its_inputs_alone(lab: Lab, rng: np.random.Generator) -> None
 def _table(lab: Lab, n: int, d: int, hint: str) -> None:
     found = lab.sinusoidal_positions(n, d)
     name = f"sinusoidal_positions({n}, {d})"
-    compare.agree(
-        found, truth.sinusoidal_positions(n, d), compare.positions_tolerance(n, found), name=name, hint=hint
-    )
+    compare.agree(found, truth.sinusoidal_positions(n, d), compare.positions_tolerance(n, found), name=name, hint=hint)
 
 
 @check("sinusoidal_positions.chapter")
@@ -285,6 +283,4 @@ def test_report_leaves_its_inputs_alone(lab: Lab, rng: np.random.Generator) -> N
     # X += P, or a shuffle in place, gives the right numbers once.
     answer = compare.mapping(lab.equivariance_report(kept[0], kept_perm, *kept[1:]), _KEYS, "The report")
     _gaps_agree(answer, inputs, perm, _KEYS, "", chapter.POSITION_SCALE)
-    compare.unchanged(
-        "equivariance_report", ("X", "W_q", "W_k", "W_v", "perm"), [*kept, kept_perm], [*inputs, perm]
-    )
+    compare.unchanged("equivariance_report", ("X", "W_q", "W_k", "W_v", "perm"), [*kept, kept_perm], [*inputs, perm])

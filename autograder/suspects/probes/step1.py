@@ -40,6 +40,7 @@ def observe_softmax(lab: Lab, rng: np.random.Generator, notes: Notes) -> None:
     ask("columns far apart", far.T, axis=0)
     ask("one below many", np.array([[0.0, 900.0, 890.0, 895.0, 899.0]]))
     ask("one above many", np.array([[0.0, 0.0, 1500.0, 0.0, 0.0], [0.0, 600.0, 598.0, 600.0, 600.0]]))
+    ask("float32 just beyond 88", np.array([[90.0, 95.0, 94.0]], dtype=np.float32), SINGLE)
     ask("float32 beyond 88", np.array([[95.0, 120.0, 119.0], [300.0, 299.0, 298.0]], dtype=np.float32), SINGLE)
     ask("moderately large", np.array([[52.0, 60.0, 59.0, 58.5], [-60.0, -52.0, -55.0, -53.0]]))
     ask("transposed", lab.layout(rng.normal(size=(3, 4)), "transposed"))

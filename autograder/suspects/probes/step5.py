@@ -92,6 +92,7 @@ def observe_time_calls(lab: Lab, rng: np.random.Generator, notes: Notes) -> None
     ask("no warm-up", [8, 4], slow_at_first, queued=False, warmup=0, repeats=3)
     ask("queue", [4, 8, 16], restless, queued=True, warmup=2, repeats=3)
     ask("queue, slow arguments", [5, 3], steady, queued=True, warmup=1, repeats=2, filling=40_001, allocating=5_003)
+    ask("queue, slow arguments, no warm-up", [3, 5], steady, queued=True, warmup=0, repeats=2, filling=40_001)
     ask("slow arguments", [5, 3], steady, queued=False, warmup=1, repeats=2, filling=40_001, allocating=5_003)
 
 

@@ -35,6 +35,7 @@ class Remembering(Meter):
     def __init__(self, base: tuple[int, int]) -> None:
         super().__init__(base)
         self.order = ""
+        self.readings: set[int] = set()
 
     def reset(self) -> None:
         """Forget earlier peaks."""
@@ -44,11 +45,13 @@ class Remembering(Meter):
     def allocated_peak(self) -> int:
         """Bytes."""
         self.order += "a"
+        self.readings.add(super().allocated_peak())
         return super().allocated_peak()
 
     def reserved_peak(self) -> int:
         """Bytes."""
         self.order += "b"
+        self.readings.add(super().reserved_peak())
         return super().reserved_peak()
 
 
@@ -72,9 +75,11 @@ def observe_peak_memory(lab: Lab, rng: np.random.Generator, notes: Notes) -> Non
             return [1.0, 2.0]
 
         handed = lab.stand_in(meter, methods=("reset", "allocated_peak", "reserved_peak"))
-        notes.answer(
+        found = notes.answer(
             name, lambda: lab.peak_memory(fn, *args, meter=handed), parts=("allocated", "reserved"), kinds=True
         )
+        both = found if isinstance(found, list) else []
+        notes.write(f"{name}: readings handed on", [isinstance(b, int) and b in meter.readings for b in both[:2]])
         notes.write(f"{name}: calls", calls)
         order = meter.order.partition("f")
         notes.write(f"{name}: reset before, reset after, read after", [o in part for o, part in (("r", order[0]), ("r", order[2]), ("a", order[2]), ("b", order[2]))])
