@@ -23,17 +23,17 @@ from autograder.sandbox.session import CellProblem, Session
 from autograder.settings import Settings
 from autograder.submission import Notebook, Submission
 from autograder.suspects.match import name_suspect
+from autograder.suspects.registry import LOOKS_LIKE
 
 NOT_HANDED_IN = "{notebook} was not handed in."
 NO_CODE = "No code could be read from {origin}."
-LOOKS_LIKE = "What it most looks like: {hint} To read: {read}."
 #: Written cells beside which the measurements, the plots and the note are looked at.
 NOTES = ("step6-note",)
 #: Cells that are named in the message of a result.
 MAX_CELLS_NAMED = 5
 
-#: The warm parent of this process, kept from one submission to the next.
-_sandboxes: dict[str, Sandbox] = {}
+#: The warm parents of this process, kept from one submission to the next: one, or under ``--device cuda`` two.
+_sandboxes: dict[tuple[launch.Isolation, launch.Device], Sandbox] = {}
 
 
 def digest(submission: Submission, settings: Settings) -> str:
@@ -116,10 +116,15 @@ def _grade_notebook(
     if not notebook.cells:
         why = NO_CODE.format(origin=display_name(notebook.origin))
         return _all(settings.assignment, notebook.name, why), Session(sandbox, [], {}), 0.0
-    session = Session(
-        sandbox, notebook.cells, files, cell_seconds=limits.cell_seconds, setup_seconds=limits.setup_seconds
-    )
-    with Measure(sandbox, settings.device, plugin.derive(settings.seed, "measured")) as measure:
+
+    def start(where: Sandbox) -> Session:
+        return Session(
+            where, notebook.cells, files, cell_seconds=limits.cell_seconds, setup_seconds=limits.setup_seconds
+        )
+
+    session = start(sandbox)
+    seed = plugin.derive(settings.seed, "measured")
+    with Measure(sandbox, settings.device, seed, start, lambda: _sandbox(settings, "cuda")) as measure:
 
         def check(given: follow_on.Given | None) -> plugin.Marking:
             marking = plugin.Marking(
@@ -173,16 +178,16 @@ def name_suspects(outcomes: Iterable[Outcome], session: Session, settings: Setti
             its[0].message = f"{its[0].message} {looks_like}".strip()
 
 
-def _sandbox(settings: Settings) -> Sandbox:
+def _sandbox(settings: Settings, device: launch.Device = "cpu") -> Sandbox:
     under, limits = isolation(settings), settings.course.limits
-    if under not in _sandboxes:
+    if (under, device) not in _sandboxes:
         wanted: dict[str, int | float] = {
             "memory_mib": limits.memory_mib,
             "processes": limits.processes,
             "file_mib": limits.file_mib,
         }
-        _sandboxes[under] = Sandbox(under, wanted)
-    return _sandboxes[under]
+        _sandboxes[under, device] = Sandbox(under, wanted, device)
+    return _sandboxes[under, device]
 
 
 def _all(assignment: str, notebook: str, why: str) -> list[Outcome]:

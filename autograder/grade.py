@@ -30,6 +30,7 @@ from autograder.course import signatures
 from autograder.discover import Handed
 from autograder.names import display_name, result_file_stem
 from autograder.result import Result
+from autograder.sandbox import gpu
 from autograder.settings import Settings
 from autograder.spelling import spell
 
@@ -177,11 +178,12 @@ def run(
 
 def _reusable(out: Path, job: Job) -> Result | None:
     """The result that is there, if it is of this submission, and neither spoilt by an error of the grader nor
-    waiting for a machine that is quieter."""
+    waiting: for a machine that is quieter, or for a GPU where this one has one."""
     kept = results.read(out / "results" / f"{job.stem}.json")
     if kept is None or kept.submission != job.name:
         return None
-    return None if any(check.verdict in ("grader_error", "inconclusive") for check in kept.checks) else kept
+    again = {"grader_error", "inconclusive", *(["pending"] if gpu.cards() else [])}
+    return None if any(check.verdict in again for check in kept.checks) else kept
 
 
 def _submit(

@@ -17,6 +17,8 @@ import numpy as np
 
 from autograder import failures, wire
 
+#: How the message of a function begins that is not there, or that still is the skeleton's.
+NOT_WRITTEN = "This function is not written yet"
 #: Calls into the submission from within calls out of it; a model that calls a cache that calls the model ends here.
 MAX_NESTING = 12
 #: Calls back from one call of the submission. The most that honest code makes is a few thousand.
@@ -304,7 +306,7 @@ def fault(reply: wire.Failure) -> failures.SubmissionFault:
     """The reply of a call that went wrong, as the exception that says so."""
     if reply.kind == "missing":
         detail = f": {reply.text}" if reply.type_name == "NotImplementedError" and reply.text else ""
-        return failures.Missing(f"This function is not written yet{detail}.".replace("..", "."))
+        return failures.Missing(f"{NOT_WRITTEN}{detail}.".replace("..", "."))
     if reply.kind == "memory":
         return failures.OutOfMemory("It needed more memory than a submission may use here.")
     if reply.kind == "oversize":

@@ -162,7 +162,8 @@ class Marking(Collected):
         error = call.excinfo.value if call.excinfo is not None else None
         if error is None:
             if call.when == "call":
-                self._note(declared, sentence(item), Found("passed", None))
+                note = self._measure.note if declared.measured else None
+                self._note(declared, sentence(item), Found("passed", note))
             return
         if call.when == "teardown" and declared.id in self.outcomes:
             return

@@ -8,6 +8,7 @@ one schedule alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn, Protocol
 
@@ -45,11 +46,13 @@ class Measure(Protocol):
 @dataclass(frozen=True)
 class Schedule:
     """``longest``: seconds that one call may be expected to take, which decides the largest size. ``rounds``:
-    repeats of every size, fewer (at least ``FEWEST_ROUNDS``) where they would take more than ``total`` seconds."""
+    repeats of every size, fewer (at least ``FEWEST_ROUNDS``) where they would take more than ``total`` seconds.
+    ``sizes``: to choose from, each twice the one before."""
 
     longest: float
     rounds: int
     total: float
+    sizes: tuple[int, ...] = SIZES
 
 
 #: About half a second for code like the reference (0.03 s at the largest size), some two seconds at most.
@@ -74,14 +77,14 @@ def expect_quadratic(measure: Measure) -> None:
     _not_quadratic(finding)
 
 
-def decide(measure: Measure) -> Finding:
+def decide(measure: Measure, short: Schedule = SHORT, long: Schedule = LONG) -> Finding:
     """The finding of as many schedules as it takes; ``unclear`` where they do not agree against the student."""
-    first = judge(*sample(measure, SHORT))
+    first = judge(*sample(measure, short))
     if first.outcome == "quadratic":
         return first
-    second = judge(*sample(measure, LONG))
+    second = judge(*sample(measure, long))
     if first.outcome == "unclear" and second.outcome in ("steeper", "flatter"):
-        first, second = second, judge(*sample(measure, LONG))
+        first, second = second, judge(*sample(measure, long))
     if second.outcome == first.outcome or (first.outcome == "unclear" and second.outcome == "quadratic"):
         return second
     return replace(second, outcome="unclear", reason="two measurements did not agree")
@@ -89,7 +92,7 @@ def decide(measure: Measure) -> Finding:
 
 def sample(measure: Measure, schedule: Schedule) -> tuple[Samples, Samples]:
     """Seconds of student and reference at ``TINY`` and at each size of the ladder."""
-    seen = climb(measure, schedule.longest)
+    seen = climb(measure, schedule.longest, schedule.sizes)
     ladder = sorted(seen)[-LADDER:]
     sizes = [TINY, *ladder]
     # One call of each, in seconds: student and reference together.
@@ -106,7 +109,7 @@ def sample(measure: Measure, schedule: Schedule) -> tuple[Samples, Samples]:
     return student, reference
 
 
-def climb(measure: Measure, longest: float) -> dict[int, tuple[float, float]]:
+def climb(measure: Measure, longest: float, sizes: Sequence[int] = SIZES) -> dict[int, tuple[float, float]]:
     """Seconds of student and reference at each size that can be afforded; the warm-up of every size besides.
 
     A size that needs more memory than there is ends the climb, unless it is the first.
@@ -115,20 +118,20 @@ def climb(measure: Measure, longest: float) -> dict[int, tuple[float, float]]:
     measure.reference(TINY)
     seen: dict[int, tuple[float, float]] = {}
     growth = 4.0
-    for n in SIZES:
+    for n in sizes:
         before = seen[n // 2][0] if n // 2 in seen else 0.0
         if before * growth > longest:
             break
         try:
             now = measure.student(n)
+            if now < SHORT_CALL:
+                # The first call at a size is the warm-up; what is not quick is not called again for its sake.
+                now = min(now, measure.student(n))
+            seen[n] = now, measure.reference(n)
         except OutOfMemory:
             if not seen:
                 raise
             break
-        if now < SHORT_CALL:
-            # The first call at a size is the warm-up; what is not quick is not called again for its sake.
-            now = min(now, measure.student(n))
-        seen[n] = now, measure.reference(n)
         if before > 0:
             growth = min(max(now / before, LEAST_GROWTH), MOST_GROWTH)
     return seen

@@ -28,11 +28,12 @@ _TO_NUMPY = {theirs: ours for ours, theirs in _TO_TORCH.items()}
 _SAME_NAME = """
     add subtract multiply divide floor_divide remainder negative positive absolute sign square sqrt reciprocal
     exp exp2 expm1 log log2 log10 log1p logaddexp sin cos tanh hypot floor ceil maximum minimum fmax fmin
-    greater greater_equal less less_equal equal not_equal logical_and logical_or logical_not logical_xor
+    greater greater_equal less less_equal not_equal logical_and logical_or logical_not logical_xor
     bitwise_and bitwise_or bitwise_xor isfinite isinf isnan matmul
 """
 _UFUNCS: dict[np.ufunc, Callable[..., torch.Tensor]] = {
     **{getattr(np, name): getattr(torch, name) for name in _SAME_NAME.split()},
+    np.equal: torch.eq,
     np.power: torch.pow,
     np.float_power: torch.pow,
     np.invert: torch.bitwise_not,
@@ -191,12 +192,9 @@ class DeviceArray(NDArrayOperatorsMixin):
             options = {"axis": 0, **options, "where": where, "out": out[0] if out else None}
             return self.array(inputs[0])._reduce(_REDUCE[ufunc], **options)
         name = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
-        if method != "__call__" or ufunc not in _UFUNCS or set(options) - {"dtype", "casting", "order"}:
+        if method != "__call__" or ufunc not in _UFUNCS or set(options) - {"casting", "order"}:
             refuse(f"np.{name} was called")
-        wanted = options.get("dtype")
-        signature = (*(None,) * ufunc.nin, np.dtype(wanted)) if wanted is not None else None
-        kinds = (*(_kind(x) for x in inputs), None)
-        *loop, result = ufunc.resolve_dtypes(kinds, signature=signature)
+        *loop, result = ufunc.resolve_dtypes((*(_kind(x) for x in inputs), None))
         target = out[0] if out else None
         if target is not None and not isinstance(target, DeviceArray):
             refuse(f"np.{name} was to write into a NumPy array")

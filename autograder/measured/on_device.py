@@ -187,8 +187,12 @@ class Bench:
         return self._device.free()
 
     def _call(self) -> torch.Tensor:
-        with torch.device(self._device.name), _TorchCode():
-            result = self._function(*self._arguments)
+        try:
+            with torch.device(self._device.name), _TorchCode():
+                result = self._function(*self._arguments)
+        except ValueError as error:
+            # What float() raised while an element was put into a NumPy array; NumPy has other words for it.
+            raise error.__cause__ if isinstance(error.__cause__, LeftTheDevice) else error from None
         first = result[0] if isinstance(result, (tuple, list)) and result else result
         tensor = first.tensor if isinstance(first, DeviceArray) else first
         if not isinstance(tensor, torch.Tensor) or tensor.device.type != self._device.name:

@@ -1,11 +1,13 @@
 """What a measured check may time: one call of the submission's attention, or of the reference.
 
-The two run in sibling forks of one warm parent, alternately, and both are timed by this side's clock: nothing
-that a submission does to its own clocks is seen here, and the way over the wire (0.1 ms) is in both.
+The two run in sibling forks of one warm parent, alternately, and neither is asked for the time: nothing that a
+submission does to its own clocks is seen here, and the way over the wire (0.1 ms) is in both.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
@@ -13,23 +15,31 @@ import numpy as np
 
 from autograder import failures
 from autograder.lab import Lab, Remote
+from autograder.measured.cuda import OnDevice
+from autograder.measured.inputs import D
+from autograder.sandbox import gpu
 from autograder.sandbox.fork import Sandbox
 from autograder.sandbox.session import Session
-
-#: Head size of the measurement (chapter 7.9, step 5).
-D = 64
 
 #: Plain attention in float32, as the chapter's equation reads; timed, never compared with.
 REFERENCE = """
 import numpy as np
 
 def attention(queries, keys, values, mask=None):
-    scores = queries @ keys.T / np.float32(np.sqrt(queries.shape[-1]))
+    scores = queries @ np.swapaxes(keys, -1, -2) / np.float32(np.sqrt(queries.shape[-1]))
     scores -= scores.max(axis=-1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=-1, keepdims=True)
     return scores @ values, scores
 """
+
+#: The GPU as torch calls it, and the seconds for one call on it, the start of CUDA among them.
+TORCH_DEVICE, GPU_SECONDS = "cuda", 60.0
+NO_GPU = "This is measured on a GPU, and there is none at hand: its points wait."
+GPU_REFUSED = "This is measured on a GPU, and the one at hand could not be used ({why}): its points wait."
+
+#: A session of the submission's cells in a sandbox.
+Start = Callable[[Sandbox], Session]
 
 
 class _ReferenceCell:
@@ -39,21 +49,24 @@ class _ReferenceCell:
 class Measure:
     """Seconds of single calls on fresh float32 inputs of shape (n, 64), which are made before the clock starts.
 
-    ``lab`` is set by the fixture. Raises ``failures.Pending`` where the device that was asked for is not here.
+    ``lab`` is set by the fixture. ``submission`` and ``gpu_sandbox`` are used under ``--device cuda`` only: there
+    the cells run once more, in a sandbox that can reach the GPU and whose end costs nothing else.
     """
 
-    def __init__(self, sandbox: Sandbox, device: str, seed: int) -> None:
+    def __init__(
+        self, sandbox: Sandbox, device: str, seed: int, submission: Start, gpu_sandbox: Callable[[], Sandbox]
+    ) -> None:
         self.lab: Lab | None = None
-        self._sandbox, self._device = sandbox, device
+        self.note: str | None = None
+        self._sandbox, self._device, self._seed = sandbox, device, seed
+        self._submission, self._gpu_sandbox = submission, gpu_sandbox
         self._rng = np.random.default_rng(seed)
-        self._session: Session | None = None
+        self._open, self._sessions = ExitStack(), list[Session]()
         self._reference: Lab | None = None
         self._last: tuple[int, list[np.ndarray[Any, Any]], Remote] | None = None
 
     def student(self, n: int) -> float:
         """Seconds of one call of the submission's ``attention``."""
-        if self._device == "cuda":
-            raise failures.Pending("This is measured on a GPU, and there is none at hand: its points wait.")
         if self.lab is None:
             raise RuntimeError("measured outside of a check")
         inputs = self._inputs(n)
@@ -64,8 +77,7 @@ class Measure:
     def reference(self, n: int) -> float:
         """Seconds of one call of the reference, in a process like the submission's."""
         if self._reference is None:
-            self._session = Session(self._sandbox, [_ReferenceCell()], {}).__enter__()
-            self._reference = Lab(self._session, seconds=60)
+            self._reference = self._start(_reference_session(self._sandbox), 60)
         lab = self._reference
         seconds, _ = lab.timed("attention", *[lab.kept(a) for a in self._inputs(n)])
         return seconds
@@ -85,6 +97,31 @@ class Measure:
         # Averages of n values of size 1, in single precision: errors stay far below this, wrong rows far above.
         return bool(np.abs(found[rows] - weights @ values.astype(float)).max() < 1e-3)
 
+    def on_gpu(self) -> OnDevice | None:
+        """Submission and reference on the GPU; None where none was asked for.
+
+        Raises ``failures.Pending`` where there is none that can be used, which the reference finds out first, and
+        ``failures.SubmissionFault`` where the submission cannot be run there.
+        """
+        if self._device != "cuda":
+            return None
+        if not gpu.cards():
+            raise failures.Pending(NO_GPU)
+        sandbox = self._gpu_sandbox()
+        try:
+            reference = self._start(_reference_session(sandbox), GPU_SECONDS).on_device("attention", TORCH_DEVICE)
+            # The first work on a device brings everything up that can fail for other reasons than the submission.
+            reference.call("load", 2, 1, 0)
+            reference.call("run")
+        except failures.SubmissionFault as fault:
+            raise failures.Pending(GPU_REFUSED.format(why=fault.message.rstrip("."))) from fault
+        student = self._start(self._submission(sandbox), GPU_SECONDS).on_device("attention", TORCH_DEVICE)
+        return OnDevice(student, reference, self._seed)
+
+    def _start(self, session: Session, seconds: float) -> Lab:
+        self._sessions.append(session)
+        return Lab(self._open.enter_context(session), seconds=seconds)
+
     def _inputs(self, n: int) -> list[np.ndarray[Any, Any]]:
         return [self._rng.standard_normal((n, D), dtype=np.float32) for _ in range(3)]
 
@@ -94,10 +131,13 @@ class Measure:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._session is not None:
-            self._session.__exit__(kind, error, trace)
+        self._open.close()
 
     @property
     def cpu_seconds(self) -> float:
-        """What the reference cost, to be told apart from the submission's own computing."""
-        return self._session.cpu_seconds if self._session is not None else 0.0
+        """What measuring cost beside the submission's own session, once it is over."""
+        return sum(session.cpu_seconds for session in self._sessions)
+
+
+def _reference_session(sandbox: Sandbox) -> Session:
+    return Session(sandbox, [_ReferenceCell()], {})

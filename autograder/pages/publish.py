@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.pages.render import Hint, class_page, feedback
+from autograder.pages.class_page import class_page
+from autograder.pages.feedback import feedback
+from autograder.pages.render import Hint
 from autograder.results import Kept, read_all, write_file
 from autograder.table import grades
 

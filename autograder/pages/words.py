@@ -49,12 +49,3 @@ def task_name(task: str) -> str:
 
 def lost(check: CheckResult) -> bool:
     return check.verdict in LOST and check.max_points > 0
-
-
-def look_first(checks: list[CheckResult], most: int = 3) -> list[CheckResult]:
-    """The first lost check of each function, in order: later ones of it often follow from that."""
-    first: dict[tuple[str, str, str], CheckResult] = {}
-    for check in checks:
-        if lost(check) and check.verdict != "skipped":
-            first.setdefault((check.notebook, check.task, check.function), check)
-    return list(first.values())[:most]

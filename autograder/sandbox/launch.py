@@ -242,7 +242,7 @@ def start(
     """
     ours, theirs = socket.socketpair()
     environment = {**ENVIRONMENT, **{k: os.environ[k] for k in PASSED_ON if k in os.environ}}
-    preload = PRELOAD
+    preload: tuple[str, ...] = PRELOAD
     if device == "cuda":
         environment, preload = {**environment, **gpu.environment()}, (*PRELOAD, *gpu.PRELOAD)
         limits = {**limits, "memory_mib": limits["memory_mib"] + gpu.HOST_MIB}

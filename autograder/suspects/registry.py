@@ -23,29 +23,38 @@ from typing import TypeVar
 
 Code = TypeVar("Code", bound=Callable[..., object])
 
+#: How a message ends that names a suspect; pages set what comes from here on apart.
+LOOKS_LIKE = "What it most looks like: {hint} To read: {read}."
+
 #: Modules that hold suspects, in the order in which they are listed (and in which ties are broken).
 MODULES = (
     "step1_softmax",
+    "step1_softmax_numbers",
     "step1_scores",
     "step1_mask",
+    "step1_mask_shapes",
     "step1_attention",
     "step1_numerics",
     "step1_self",
     "step2",
+    "step2_tables",
     "step3",
     "step3_questions",
     "step4_gap",
     "step4_positions",
     "step4_report",
     "step4_written",
+    "step5_warmup",
     "step5_timing",
     "step5_rows",
     "step5_slopes",
     "step6",
     "step6_largest",
+    "step6_limits",
     "step7",
     "step7_prefix",
     "step8_cache",
+    "step8_capacity",
     "step8_store",
     "step8_generate",
     "step8_output",

@@ -241,9 +241,9 @@ def attention(Q, K, V, mask=None):
     hint="The results are rounded as for print; hand back every digit there is.",
     read=WEIGHTS,
     also=(
-        ("np.round(softmax(np.where(True if mask is None else mask, s, -np.inf)), 4)", "np.round(softmax(np.where(True if mask is None else mask, s, -np.inf)), 2)"),
-        ("np.round(softmax(np.where(True if mask is None else mask, s, -np.inf)), 4)", "np.round(softmax(np.where(True if mask is None else mask, s, -np.inf)), 3)"),
-        ("np.round(softmax(np.where(True if mask is None else mask, s, -np.inf)), 4)", "np.round(softmax(np.where(True if mask is None else mask, s, -np.inf)), 6)"),
+        ("-np.inf)), 4)", "-np.inf)), 2)"),
+        ("-np.inf)), 4)", "-np.inf)), 3)"),
+        ("-np.inf)), 4)", "-np.inf)), 6)"),
     ),
 )
 def attention(Q, K, V, mask=None):

@@ -275,3 +275,39 @@ def compare_with_torch(attention_fn, Q, K, V, mask=None):
     with sdpa_kernel(SDPBackend.MATH):
         theirs = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
     return "MATH", float(np.abs(np.asarray(attention_fn(Q, K, V, mask=mask)[0]) - theirs.numpy()).max())
+
+
+@suspect(
+    "compare_weights_not_outputs",
+    task=TASK,
+    hint="The second result of your attention is looked at; a mistake in the values cannot be seen there.",
+    read=LAB,
+)
+def compare_with_torch(attention_fn, Q, K, V, mask=None):
+    import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    allowed = None if mask is None else torch.tensor(np.array(mask))
+    q, k = (torch.tensor(np.array(a)) for a in (Q, K))
+    pick = torch.eye(k.shape[-2], dtype=k.dtype).expand(*k.shape[:-1], -1)
+    with sdpa_kernel(SDPBackend.MATH):
+        theirs = torch.nn.functional.scaled_dot_product_attention(q, k, pick, attn_mask=allowed)
+    return float(np.abs(np.asarray(attention_fn(Q, K, V, mask=mask)[1]) - theirs.numpy()).max()), "MATH"
+
+
+@suspect(
+    "compare_in_half_the_digits",
+    task=TASK,
+    hint="The inputs lose digits before they are compared, so what comes out is only the rounding.",
+    read=LAB,
+    also=(("half()", "float()"),),
+)
+def compare_with_torch(attention_fn, Q, K, V, mask=None):
+    import torch
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+
+    allowed = None if mask is None else torch.tensor(np.array(mask))
+    q, k, v = (torch.tensor(np.array(a)).half() for a in (Q, K, V))
+    with sdpa_kernel(SDPBackend.MATH):
+        theirs = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed).float()
+    return float(np.abs(np.asarray(attention_fn(Q, K, V, mask=mask)[0]) - theirs.numpy()).max()), "MATH"

@@ -96,12 +96,6 @@ def permutation_gap(fn, X, perm):
     return round(float(np.max(np.abs(fn(X[perm]) - fn(X)[perm]))), 4)
 
 
-@same_mistake("gap_small_dropped")
-def permutation_gap(fn, X, perm):
-    gap = float(np.max(np.abs(fn(X[perm]) - fn(X)[perm])))
-    return 0.0 if gap < 1e-3 else gap
-
-
 @suspect(
     "gap_as_verdict",
     task=TASK,

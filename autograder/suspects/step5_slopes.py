@@ -171,7 +171,7 @@ def local_slopes(ns, seconds):
     hint="A step with falling times has a negative slope, and so it should stay.",
     read=LAB,
     also=(
-        ("np.abs(np.diff(np.log(seconds)) / np.diff(np.log(ns)))", "np.maximum(np.diff(np.log(seconds)) / np.diff(np.log(ns)), 0)"),
+        ("list(np.abs(", "list(np.maximum(0, "),
     ),
 )
 def local_slopes(ns, seconds):
@@ -327,9 +327,9 @@ def fit_exponent(ns, seconds):
     hint="The exponent is rounded; its digits are what the measurement is about.",
     read=LAB,
     also=(
-        ("np.rint(np.polyfit(np.log(ns), np.log(seconds), 1)[0])", "round(np.polyfit(np.log(ns), np.log(seconds), 1)[0], 1)"),
-        ("np.rint(np.polyfit(np.log(ns), np.log(seconds), 1)[0])", "round(np.polyfit(np.log(ns), np.log(seconds), 1)[0], 2)"),
-        ("np.rint(np.polyfit(np.log(ns), np.log(seconds), 1)[0])", "round(np.polyfit(np.log(ns), np.log(seconds), 1)[0], 3)"),
+        ("np.rint(np.polyfit(np.log(ns), np.log(seconds), 1)[0])", "round(_, 1)"),
+        ("np.rint(np.polyfit(np.log(ns), np.log(seconds), 1)[0])", "round(_, 2)"),
+        ("np.rint(np.polyfit(np.log(ns), np.log(seconds), 1)[0])", "round(_, 3)"),
     ),
 )
 def fit_exponent(ns, seconds):

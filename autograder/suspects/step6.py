@@ -360,8 +360,8 @@ def peak_memory(fn, *args, meter):
     meter.reset()
     try:
         fn(*args)
-    except Exception:
-        pass
+    except Exception as error:
+        print(error)
     return meter.allocated_peak(), meter.reserved_peak()
 
 

@@ -145,7 +145,7 @@ def prefix_gap(fn, X, x_new):
     hint="A change in one row almost disappears among the others.",
     read=LAB,
     also=(
-        ("np.mean(np.abs(fn(np.vstack([X, x_new]))[:-1] - fn(X)))", "np.mean(np.max(np.abs(fn(np.vstack([X, x_new]))[:-1] - fn(X)), axis=-1))"),
+        ("- fn(X))))", "- fn(X)).max(axis=-1)))"),
         ("np.mean(", "np.median("),
         ("np.mean(", "np.min("),
     ),

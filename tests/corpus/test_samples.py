@@ -25,7 +25,7 @@ EXPECTED: dict[str, tuple[set[str], str | None]] = {
     "wrong-library-call": ({"softmax", "attention", "self_attention"}, "library_softmax"),
     "hostile-endless-loop": ({"prefix_gap"}, None),
     "hostile-exit": ({"score_bytes"}, None),
-    "hostile-lying-shape": ({"sinusoidal_positions"}, None),
+    "hostile-lying-shape": ({"sinusoidal_positions", "equivariance_report"}, None),
     "broken-syntax-error": ({"compare_with_torch"}, None),
 }
 #: Functions whose mark is zero, not only lower.

@@ -15,6 +15,7 @@ import pytest
 from fake_engine import Silent, handed, settings, starts
 
 from autograder import grade, results
+from autograder.sandbox import gpu
 from autograder.settings import Settings
 
 
@@ -63,6 +64,22 @@ def test_a_second_run_does_only_what_is_missing_changed_or_spoilt(out: Path, usu
     (Path(os.environ["FAKE_ENGINE"]) / "starts").unlink()
     run([*names, "new"], usual, out)
     assert starts() == ["bob", "cem", "dilek", "new"]
+
+
+def test_what_waits_for_a_gpu_is_completed_by_the_first_run_that_has_one(
+    out: Path, usual: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run(["ada", "bob"], usual, out)
+    kept = results.read(out / "results" / "ada.json")
+    assert kept is not None
+    kept.checks[0].verdict = "pending"
+    results.write(out, "ada", kept)
+    # Without a GPU another try would end as the first did.
+    assert run(["ada", "bob"], usual, out)[0].graded == 0
+    monkeypatch.setattr(gpu, "cards", lambda: ["/dev/nvidia0"])
+    assert run(["ada", "bob"], usual, out)[0].graded == 1
+    completed = results.read(out / "results" / "ada.json")
+    assert completed is not None and completed.checks[0].verdict != "pending"
 
 
 def test_another_seed_makes_every_result_anew(out: Path, usual: Settings, tmp_path: Path) -> None:

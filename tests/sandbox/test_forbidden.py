@@ -16,7 +16,9 @@ DISGUISES = {
     "scaled dot product attention": "F.scaled_dot_product_attention(t, t, t)",
     "its C function": "torch._C._nn.scaled_dot_product_attention(t[None, None], t[None, None], t[None, None])",
     "a multi-head layer": "torch.nn.MultiheadAttention(4, 2, dtype=torch.float64)(t, t, t)[0]",
-    "a scripted function": "torch.jit.CompilationUnit('def f(t: Tensor) -> Tensor:\\n    return torch.softmax(t, -1)\\n').f(t)",
+    "a scripted function": (
+        "torch.jit.CompilationUnit('def f(t: Tensor) -> Tensor:\\n    return torch.softmax(t, -1)\\n').f(t)"
+    ),
     "a compiled function": "torch.compile(lambda t: torch.softmax(t, -1), backend='eager')(t)",
     "another thread": "in_thread(t)",
     "an error of its own around it": "swallowed(t)",
@@ -39,7 +41,11 @@ def swallowed(t):
 def test_it_is_seen_as(start: Start, how: str) -> None:
     lab, _ = start(
         T + EXTRA,
-        f"def softmax(x, axis=-1):\n    t = torch.as_tensor(np.array(x))\n    return ({DISGUISES[how]}).detach().numpy()",
+        (
+            f"def softmax(x, axis=-1):\n"
+            f"    t = torch.as_tensor(np.array(x))\n"
+            f"    return ({DISGUISES[how]}).detach().numpy()"
+        ),
     )
     assert lab.forbidden("softmax", [[0.1, 0.2, 0.3, 0.4]] * 3) != []
 
@@ -68,6 +74,11 @@ def test_the_library_works_again_afterwards(start: Start) -> None:
 def test_a_use_elsewhere_is_nobody_s_business(start: Start) -> None:
     lab, _ = start(
         T,
-        "compared = torch.softmax(torch.zeros(3), -1)\nlibrary = torch.softmax\ndef softmax(x):\n    e = np.exp(np.asarray(x)); return e / e.sum()",
+        (
+            "compared = torch.softmax(torch.zeros(3), -1)\n"
+            "library = torch.softmax\n"
+            "def softmax(x):\n"
+            "    e = np.exp(np.asarray(x)); return e / e.sum()"
+        ),
     )
     assert lab.forbidden("softmax", [0.0, 0.0]) == []

@@ -66,16 +66,19 @@ def test_there_is_no_network_not_even_to_this_machine(start: Start) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         lab, _ = start(
-            f"import socket\ndef dial():\n    socket.create_connection(('127.0.0.1', {port}), timeout=2)\n    return 'connected'"
+
+                f"import socket\n"
+                f"def dial():\n"
+                f"    socket.create_connection(('127.0.0.1', {port}), timeout=2)\n"
+                f"    return 'connected'"
+
         )
         with pytest.raises(failures.Raised):
             lab.dial()
 
 
 def test_files_of_one_submission_are_gone_before_the_next(start_any: Start) -> None:
-    lab, session = start_any(
-        "import os\nopen('left.txt', 'w').write('x')\ndef files():\n    return os.listdir('.')"
-    )
+    lab, session = start_any("import os\nopen('left.txt', 'w').write('x')\ndef files():\n    return os.listdir('.')")
     assert "left.txt" in lab.files()
     session.__exit__()
     lab, _ = start_any("import os\ndef files():\n    return os.listdir('.')")
@@ -92,7 +95,12 @@ def test_memory_of_one_submission_is_gone_before_the_next(start_any: Start) -> N
 def test_processes_that_a_submission_leaves_are_gone_with_it(start_any: Start) -> None:
     mark = "attnlab-left-over"
     _, session = start_any(
-        f"import os, sys, subprocess\nif os.fork() == 0:\n    os.setsid()\n    os.execv(sys.executable, [sys.executable, '-c', 'import time; time.sleep(600)', '{mark}'])"
+
+            f"import os, sys, subprocess\n"
+            f"if os.fork() == 0:\n"
+            f"    os.setsid()\n"
+            f"    os.execv(sys.executable, [sys.executable, '-c', 'import time; time.sleep(600)', '{mark}'])"
+
     )
     session.__exit__()
     left = [p for p in psutil.process_iter(["cmdline"]) if mark in (p.info["cmdline"] or [])]
@@ -116,7 +124,11 @@ def test_a_submission_s_modules_never_stand_before_installed_ones(start: Start) 
         "mine.py": b"value = 'mine'",
     }
     lab, _ = start(
-        "import json, numpy, attnlab, mine\ndef values():\n    return [getattr(m, 'value', None) for m in (json, numpy, attnlab, mine)]",
+        (
+            "import json, numpy, attnlab, mine\n"
+            "def values():\n"
+            "    return [getattr(m, 'value', None) for m in (json, numpy, attnlab, mine)]"
+        ),
         files=files,
     )
     assert lab.values() == [None, None, None, "mine"]

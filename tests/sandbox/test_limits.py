@@ -82,7 +82,15 @@ def test_memory_over_the_limit_is_said_to_be_that(start_any: Start) -> None:
 
 
 def test_memory_of_many_processes_counts_together(start: Start) -> None:
-    eat = "import os, time\ndef eat():\n    for _ in range(8):\n        if os.fork() == 0:\n            x = b'x' * (200 * 2**20)\n            time.sleep(60)\n    time.sleep(60)"
+    eat = (
+        "import os, time\n"
+        "def eat():\n"
+        "    for _ in range(8):\n"
+        "        if os.fork() == 0:\n"
+        "            x = b'x' * (200 * 2**20)\n"
+        "            time.sleep(60)\n"
+        "    time.sleep(60)"
+    )
     lab, _ = start(eat, seconds=30)
     with pytest.raises(failures.OutOfMemory):
         lab.eat()
@@ -90,7 +98,15 @@ def test_memory_of_many_processes_counts_together(start: Start) -> None:
 
 def test_a_fork_bomb_is_stopped(start: Start) -> None:
     lab, _ = start(
-        "import os, time\ndef bomb():\n    while True:\n        try:\n            os.fork()\n        except OSError:\n            time.sleep(0.01)",
+        (
+            "import os, time\n"
+            "def bomb():\n"
+            "    while True:\n"
+            "        try:\n"
+            "            os.fork()\n"
+            "        except OSError:\n"
+            "            time.sleep(0.01)"
+        ),
         FINE,
         seconds=30,
     )
@@ -110,7 +126,12 @@ def test_a_flood_of_output_goes_nowhere(start: Start) -> None:
 
 def test_a_disk_that_is_filled_is_the_submission_s_own(start: Start) -> None:
     lab, _ = start(
-        "def fill():\n    with open('big', 'wb') as f:\n        for _ in range(4096):\n            f.write(bytes(2**20))",
+        (
+            "def fill():\n"
+            "    with open('big', 'wb') as f:\n"
+            "        for _ in range(4096):\n"
+            "            f.write(bytes(2**20))"
+        ),
         FINE,
     )
     with pytest.raises(failures.Raised, match="OSError"):
@@ -159,9 +180,7 @@ def test_garbage_on_the_wire_is_the_submission_s_fault(start: Start, bytes_sent:
 
 def test_an_answer_to_a_question_that_nobody_asked_is_refused(start: Start) -> None:
     forged = wire.pack(wire.Return(7, 1.0))
-    lab, _ = start(
-        FIND_WIRE, f"def forge():\n    for f in wires():\n        os.write(f, {forged!r})\n    return 2.0"
-    )
+    lab, _ = start(FIND_WIRE, f"def forge():\n    for f in wires():\n        os.write(f, {forged!r})\n    return 2.0")
     with pytest.raises(failures.Unreadable):
         lab.forge()
 
@@ -169,7 +188,14 @@ def test_an_answer_to_a_question_that_nobody_asked_is_refused(start: Start) -> N
 def test_one_byte_at_a_time_for_ever_ends_at_the_deadline(start: Start) -> None:
     lab, _ = start(
         FIND_WIRE,
-        "import time\ndef drip():\n    while True:\n        for f in wires():\n            os.write(f, b'\\0')\n        time.sleep(0.2)",
+        (
+            "import time\n"
+            "def drip():\n"
+            "    while True:\n"
+            "        for f in wires():\n"
+            "            os.write(f, b'\\0')\n"
+            "        time.sleep(0.2)"
+        ),
         seconds=1.5,
     )
     with pytest.raises((failures.TimedOut, failures.Unreadable)):
@@ -177,7 +203,13 @@ def test_one_byte_at_a_time_for_ever_ends_at_the_deadline(start: Start) -> None:
 
 
 def test_threads_that_eat_the_requests_do_not_hold_the_grader_up(start: Start) -> None:
-    eat = "import os\ndef eat(f):\n    while True: os.read(f, 65536)\nfor f in wires():\n    for _ in range(3): threading.Thread(target=eat, args=(f,), daemon=True).start()"
+    eat = (
+        "import os\n"
+        "def eat(f):\n"
+        "    while True: os.read(f, 65536)\n"
+        "for f in wires():\n"
+        "    for _ in range(3): threading.Thread(target=eat, args=(f,), daemon=True).start()"
+    )
     lab, _ = start(FIND_WIRE, FINE, eat, seconds=0.5, cell_seconds=2.0)
     began = time.monotonic()
     for _ in range(40):

@@ -87,7 +87,13 @@ def test_what_cannot_travel_is_opaque(source: str) -> None:
 
 def test_an_object_stays_there_and_is_spoken_of_by_handle() -> None:
     lab = lab_of(
-        "class Box:\n    def __init__(self): self.kept = []\n    def put(self, x): self.kept.append(x)\n    @property\n    def size(self): return len(self.kept)"
+
+            "class Box:\n"
+            "    def __init__(self): self.kept = []\n"
+            "    def put(self, x): self.kept.append(x)\n"
+            "    @property\n"
+            "    def size(self): return len(self.kept)"
+
     )
     box = lab.Box()
     assert isinstance(box, Remote) and box.type_name == "Box"
@@ -107,7 +113,13 @@ def test_a_kept_array_shows_what_was_done_to_it() -> None:
 
 def test_a_function_of_the_oracle_is_called_back_and_its_errors_arrive_there() -> None:
     lab = lab_of(
-        "def use(fn):\n    try:\n        return fn(2)\n    except MemoryError as error:\n        return 'caught ' + str(error)"
+
+            "def use(fn):\n"
+            "    try:\n"
+            "        return fn(2)\n"
+            "    except MemoryError as error:\n"
+            "        return 'caught ' + str(error)"
+
     )
     assert lab.use(lambda n: n + 1) == 3
 
@@ -137,9 +149,7 @@ def test_a_stand_in_has_what_the_contract_promises_and_no_more() -> None:
 
 
 def test_calls_across_the_border_without_end_are_ended(start: Start) -> None:
-    lab, _ = start(
-        "class Box:\n    def again(self, fn): return fn(self, fn)", "def go(fn):\n    return fn(Box(), fn)"
-    )
+    lab, _ = start("class Box:\n    def again(self, fn): return fn(self, fn)", "def go(fn):\n    return fn(Box(), fn)")
 
     def again(box: Any, _fn: Any) -> Any:
         return box.call("again", again)
@@ -150,7 +160,12 @@ def test_calls_across_the_border_without_end_are_ended(start: Start) -> None:
 
 def test_threads_of_a_submission_may_call_a_function_of_the_oracle(start: Start) -> None:
     lab, _ = start(
-        "from concurrent.futures import ThreadPoolExecutor\ndef many(fn):\n    with ThreadPoolExecutor(16) as pool:\n        return sum(pool.map(fn, range(64)))"
+
+            "from concurrent.futures import ThreadPoolExecutor\n"
+            "def many(fn):\n"
+            "    with ThreadPoolExecutor(16) as pool:\n"
+            "        return sum(pool.map(fn, range(64)))"
+
     )
     assert lab.many(lambda n: n) == sum(range(64))
 
@@ -164,9 +179,7 @@ def test_a_substitute_is_seen_by_the_submission_and_put_back() -> None:
 
 
 def test_not_written_yet_is_told_apart_from_an_error() -> None:
-    lab = lab_of(
-        "def todo():\n    raise NotImplementedError('softmax: write it here')\ndef wrong():\n    return 1 / 0"
-    )
+    lab = lab_of("def todo():\n    raise NotImplementedError('softmax: write it here')\ndef wrong():\n    return 1 / 0")
     with pytest.raises(failures.Missing, match="write it here"):
         lab.todo()
     with pytest.raises(failures.Missing):
@@ -179,8 +192,20 @@ def test_not_written_yet_is_told_apart_from_an_error() -> None:
     "source",
     [
         "class Odd(Exception):\n    def __str__(self):\n        while True: pass\ndef go():\n    raise Odd()",
-        "class Odd(Exception):\n    def __str__(self): raise RuntimeError\n    __repr__ = __str__\ndef go():\n    raise Odd('x')",
-        "def go():\n    e = ValueError('x')\n    for _ in range(20000):\n        n = ValueError('y'); n.__cause__ = e; e = n\n    raise e",
+        (
+            "class Odd(Exception):\n"
+            "    def __str__(self): raise RuntimeError\n"
+            "    __repr__ = __str__\n"
+            "def go():\n"
+            "    raise Odd('x')"
+        ),
+        (
+            "def go():\n"
+            "    e = ValueError('x')\n"
+            "    for _ in range(20000):\n"
+            "        n = ValueError('y'); n.__cause__ = e; e = n\n"
+            "    raise e"
+        ),
         "def go():\n    raise type('<script>', (Exception,), {})('\\ud800')",
     ],
 )

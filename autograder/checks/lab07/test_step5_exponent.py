@@ -15,7 +15,7 @@ from autograder.checks import compare
 from autograder.checks.declare import Task
 from autograder.failures import CheckFailed
 from autograder.lab import Lab
-from autograder.measured import cpu
+from autograder.measured import exponent
 from autograder.reference.devices import Array, Device, Workload
 
 check = Task("attention_lab", "step5")
@@ -276,6 +276,6 @@ def test_fit_of_two_and_three_points(lab: Lab, rng: np.random.Generator) -> None
     seconds=30.0,
     measured=True,
 )
-def test_attention_takes_quadratic_time(measure: cpu.Measure) -> None:
+def test_attention_takes_quadratic_time(measure: exponent.Measure) -> None:
     """Measured beside the reference on the grader's machine, your attention takes time that grows with n²."""
-    cpu.expect_quadratic(measure)
+    exponent.expect_quadratic(measure)

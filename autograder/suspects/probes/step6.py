@@ -35,7 +35,7 @@ class Remembering(Meter):
     def __init__(self, base: tuple[int, int]) -> None:
         super().__init__(base)
         self.order = ""
-        self.readings: set[int] = set()
+        self.read = False
 
     def reset(self) -> None:
         """Forget earlier peaks."""
@@ -45,13 +45,13 @@ class Remembering(Meter):
     def allocated_peak(self) -> int:
         """Bytes."""
         self.order += "a"
-        self.readings.add(super().allocated_peak())
+        self.read = True
         return super().allocated_peak()
 
     def reserved_peak(self) -> int:
         """Bytes."""
         self.order += "b"
-        self.readings.add(super().reserved_peak())
+        self.read = True
         return super().reserved_peak()
 
 
@@ -75,16 +75,18 @@ def observe_peak_memory(lab: Lab, rng: np.random.Generator, notes: Notes) -> Non
             return [1.0, 2.0]
 
         handed = lab.stand_in(meter, methods=("reset", "allocated_peak", "reserved_peak"))
-        found = notes.answer(
-            name, lambda: lab.peak_memory(fn, *args, meter=handed), parts=("allocated", "reserved"), kinds=True
-        )
-        both = found if isinstance(found, list) else []
-        notes.write(f"{name}: readings handed on", [isinstance(b, int) and b in meter.readings for b in both[:2]])
+
+        def call() -> Any:
+            found = lab.peak_memory(fn, *args, meter=handed)
+            # Numbers of another meter differ from run to run; that they are such is what can be compared.
+            return found if meter.read else "not from the meter"
+
+        notes.answer(name, call, parts=("allocated", "reserved"), kinds=True)
         notes.write(f"{name}: calls", calls)
         order = meter.order.partition("f")
         notes.write(f"{name}: reset before, reset after, read after", [o in part for o, part in (("r", order[0]), ("r", order[2]), ("a", order[2]), ("b", order[2]))])
 
-    notes.twice("fresh meter", ask)
+    ask("fresh meter")
     ask("earlier peak", before=(90_000_000, 120_000_000))
     ask("something in use", base=(70_000_001, 80_000_003))
     ask("both", 3, "x", base=(7_000_001, 8_000_003), before=(90_000_000, 120_000_000))

@@ -38,7 +38,7 @@ def softmax(x, axis=-1):
 # %% an online softmax: running maximum and rescaled sum
 def softmax(x, axis=-1):
     rows = np.moveaxis(np.asarray(x, dtype=float), axis, 0)
-    top, total = np.full(rows.shape[1:], -np.inf), np.zeros(rows.shape[1:])
+    top, total = np.full(rows.shape[1:], -1e308), np.zeros(rows.shape[1:])
     for row in rows:
         new = np.maximum(top, row)
         total = total * np.exp(top - new) + np.exp(row - new)
@@ -46,12 +46,10 @@ def softmax(x, axis=-1):
     return np.moveaxis(np.exp(rows - top) / total, 0, axis)
 
 
-# %% every pair of differences: 1 / sum of exp(x_j - x_i), with the overflow to infinity meant
+# %% through logarithms: the exponential of x minus the log of the sum
 def softmax(x, axis=-1):
-    rows = np.moveaxis(np.asarray(x, dtype=float), axis, -1)
-    with np.errstate(over="ignore"):
-        out = 1.0 / np.exp(rows[..., None, :] - rows[..., :, None]).sum(axis=-1)
-    return np.moveaxis(out, -1, axis)
+    top = np.max(x, axis=axis, keepdims=True)
+    return np.exp(x - top - np.log(np.sum(np.exp(x - top), axis=axis, keepdims=True)))
 
 
 # %% a class with a call, told its axis late

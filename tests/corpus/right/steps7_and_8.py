@@ -45,15 +45,14 @@ class KVCache:
     values = property(lambda self: np.concatenate(self.v, axis=-2))
 
 
-# %% a cache in one dictionary, with a return value that nobody asked for
-class KVCache(dict):
+# %% a cache that is a list of blocks, with a return value that nobody asked for
+class KVCache(list):
     def append(self, k, v):
-        for name, block in (("keys", k), ("values", v)):
-            self[name] = np.concatenate([self[name], block], axis=-2) if name in self else np.array(block)
+        super().append((np.array(k), np.array(v)))
         return self
 
-    def __getattr__(self, name):
-        return self[name]
+    keys = property(lambda self: np.concatenate([k for k, _ in self], axis=-2))
+    values = property(lambda self: np.concatenate([v for _, v in self], axis=-2))
 
 
 # %% a cache that stores token by token
