@@ -47,12 +47,13 @@ class Measure(Protocol):
 class Schedule:
     """``longest``: seconds that one call may be expected to take, which decides the largest size. ``rounds``:
     repeats of every size, fewer (at least ``FEWEST_ROUNDS``) where they would take more than ``total`` seconds.
-    ``sizes``: to choose from, each twice the one before."""
+    ``sizes``: to choose from, each twice the one before. ``overlaps``: see ``verdict.judge``."""
 
     longest: float
     rounds: int
     total: float
     sizes: tuple[int, ...] = SIZES
+    overlaps: bool = False
 
 
 #: About half a second for code like the reference (0.03 s at the largest size), some two seconds at most.
@@ -79,12 +80,16 @@ def expect_quadratic(measure: Measure) -> None:
 
 def decide(measure: Measure, short: Schedule = SHORT, long: Schedule = LONG) -> Finding:
     """The finding of as many schedules as it takes; ``unclear`` where they do not agree against the student."""
-    first = judge(*sample(measure, short))
+
+    def find(schedule: Schedule) -> Finding:
+        return judge(*sample(measure, schedule), overlaps=schedule.overlaps)
+
+    first = find(short)
     if first.outcome == "quadratic":
         return first
-    second = judge(*sample(measure, long))
+    second = find(long)
     if first.outcome == "unclear" and second.outcome in ("steeper", "flatter"):
-        first, second = second, judge(*sample(measure, long))
+        first, second = second, find(long)
     if second.outcome == first.outcome or (first.outcome == "unclear" and second.outcome == "quadratic"):
         return second
     return replace(second, outcome="unclear", reason="two measurements did not agree")

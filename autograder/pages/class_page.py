@@ -67,11 +67,7 @@ def _row(kept: Kept, checks: str = "") -> Row:
         name=display_name(kept.result.submission),
         href=quote(f"feedback/{kept.stem}.html"),
         result=kept.result,
-        state="provisional"
-        if kept.result.provisional
-        else "final but for a person's points"
-        if kept.result.manual_points
-        else "final",
+        state="provisional" if kept.result.provisional else "to be read" if kept.result.manual_points else "final",
         checks=checks,
     )
 

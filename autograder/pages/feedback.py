@@ -41,6 +41,7 @@ class FunctionView:
 
     name: str
     won: float
+    waiting: float
     worth: float
     open: list[Told]
     holding: list[CheckResult]
@@ -63,17 +64,35 @@ class TaskView:
 
 @dataclass(frozen=True)
 class First:
-    """Something to look at first: ``where`` is one function, or several to which the same came back."""
+    """Something to look at first: ``where`` has a check of one function, or of several to which the same came back.
+
+    Together they are worth ``worth`` points, of which ``lost`` were not earned.
+    """
 
     told: Told
     where: list[CheckResult]
     lost: float
+    worth: float
+
+
+@dataclass(frozen=True)
+class LookFirst:
+    """What to look at first, and what that leaves: functions for later, unwritten ones, and those lost with others.
+
+    ``with_others`` has for each function that only builds on what does not hold its name and the points lost in it.
+    """
+
+    first: list[First]
+    later: list[str]
+    unwritten: list[CheckResult]
+    with_others: list[tuple[str, float]]
+    everything: bool
 
 
 def feedback(kept: Kept, title: str, hints: Mapping[str, Hint]) -> str:
     """The page of one submission."""
     result = kept.result
-    first, more, unwritten = look_first(result.checks, hints)
+    look = look_first(result.checks, hints)
     undecided = [check for check in result.checks if check.verdict in words.UNDECIDED]
     groups = [list(group) for _, group in groupby(undecided, lambda c: (*_function(c), c.verdict))]
     return (
@@ -85,44 +104,50 @@ def feedback(kept: Kept, title: str, hints: Mapping[str, Hint]) -> str:
             stem=kept.stem,
             result=result,
             tasks=_tasks(result, hints),
-            first=first,
-            more=more,
-            unwritten=unwritten,
+            look=look,
             undecided=groups,
             waiting=_worth(undecided),
             lost=_worth(check for check in result.checks if words.lost(check)),
             anchors={check.id: f"check-{i}" for i, check in enumerate(result.checks, 1)},
-            example=next((c.id for c in [*(f.told.check for f in first), *result.checks]), "notebook.task.function.x"),
+            example=next(
+                (c.id for c in [*(f.told.check for f in look.first), *result.checks]), "notebook.task.function.x"
+            ),
         )
     )
 
 
-def look_first(
-    checks: Sequence[CheckResult], hints: Mapping[str, Hint]
-) -> tuple[list[First], list[str], list[CheckResult]]:
-    """What to look at first, the names of functions that are left for later, and a check of each unwritten function.
+def look_first(checks: Sequence[CheckResult], hints: Mapping[str, Hint]) -> LookFirst:
+    """Per function its first lost check speaks, or the one that a mistake was named for.
 
-    Per function its first lost check speaks, or the one that a mistake was named for; a function whose failure comes
-    from another one's is left out. Named mistakes come first, for there is a hint to follow.
+    Named mistakes come first, for there is a hint to follow. Where the same came back from several functions it is
+    said once.
     """
     found: dict[str, First] = {}
     unwritten: list[CheckResult] = []
-    for _, group in groupby((c for c in checks if words.lost(c)), _function):
-        lost = list(group)
-        open_ones = [check for check in lost if check.verdict != "skipped" and not follows(check)]
-        if not open_ones:
+    with_others: list[tuple[str, float]] = []
+    for (_, _, function), group in groupby(checks, _function):
+        its = list(group)
+        lost = [check for check in its if words.lost(check)]
+        speaks = [check for check in lost if check.verdict != "skipped" and not follows(check)]
+        if lost and not speaks:
+            with_others.append((function, _worth(lost)))
+        if not speaks:
             continue
-        check = next((c for c in open_ones if c.suspect), open_ones[0])
+        check = next((c for c in speaks if c.suspect), speaks[0])
         if (check.message or "").startswith(NOT_WRITTEN):
             unwritten.append(check)
             continue
         told = tell(check, hints)
-        same = found.setdefault(told.said, First(told, [], 0.0)) if told.said else First(told, [], 0.0)
         key = told.said or check.id
-        found[key] = First(same.told, [*same.where, check], points([same.lost, _worth(lost)]))
+        known = found.get(key, First(told, [], 0.0, 0.0))
+        found[key] = First(
+            known.told, [*known.where, check], points([known.lost, _worth(lost)]), points([known.worth, _worth(its)])
+        )
     ordered = sorted(found.values(), key=lambda one: not one.told.suspect)
     later = [check.function for one in ordered[MOST:] for check in one.where]
-    return ordered[:MOST], later, unwritten
+    won = any(check.verdict == "passed" for check in checks)
+    everything = not won and not unwritten and len(ordered) == 1 and len(ordered[0].where) > 1
+    return LookFirst(ordered[:MOST], later, unwritten, with_others, everything)
 
 
 def follows(check: CheckResult) -> bool:
@@ -176,7 +201,8 @@ def _view(name: str, checks: list[CheckResult], hints: Mapping[str, Hint]) -> Fu
         if check.message:
             carried[check.message] = carried.get(check.message, 0) + 1
     won = points([check.points for check in checks])
-    return FunctionView(name, won, _worth(checks), open_ones, holding, carried, skipped)
+    waiting = _worth(check for check in checks if check.verdict in words.UNDECIDED)
+    return FunctionView(name, won, waiting, _worth(checks), open_ones, holding, carried, skipped)
 
 
 def _function(check: CheckResult) -> tuple[str, str, str]:

@@ -44,7 +44,7 @@ def environment() -> Environment:
     env.filters["task"] = words.task_name
     env.filters["short"] = lambda text, length=MAX_MESSAGE: clip(spell(text), length)
     env.filters["prose"] = prose
-    env.filters["percent"] = lambda value: "–" if value is None else f"{100 * value:.0f} %"
+    env.filters["percent"] = lambda value: "–" if value is None else f"{100 * value:.0f}\N{NO-BREAK SPACE}%"
     env.filters["signed"] = lambda value: "–" if value is None else f"{value:+.2f}".replace("-", "−")
     env.filters["plural"] = lambda count, one, many=None: f"{count} {one if count == 1 else many or one + 's'}"
     env.globals["wording"] = words.WORDING

@@ -102,8 +102,8 @@ def _suspect_code(source: str) -> types.CodeType:
 def _namespace(source: str) -> dict[str, Any]:
     """A right submission with ``source`` appended; the last binding counts."""
     namespace: dict[str, Any] = {"__name__": "submission"}
-    exec(_right_code(), namespace)
-    exec(_suspect_code(source), namespace)
+    exec(_right_code(), namespace)  # noqa: S102 (our own text)
+    exec(_suspect_code(source), namespace)  # noqa: S102
     return namespace
 
 
@@ -124,8 +124,12 @@ def distance(student: Answers, suspect: Answers, truth: Answers) -> float:
 
 def _departures(answers: Answers, truth: Answers) -> set[str]:
     """Names of the observations that are not right."""
-    names = answers.keys() | truth.keys()
-    return {name for name in names if not same(_of(answers, name).value, _of(truth, name).value, _of(truth, name).tolerance)}
+    departures = set()
+    for name in answers.keys() | truth.keys():
+        right = _of(truth, name)
+        if not same(_of(answers, name).value, right.value, right.tolerance):
+            departures.add(name)
+    return departures
 
 
 def _of(answers: Mapping[str, Observation], name: str) -> Observation:

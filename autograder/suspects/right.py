@@ -30,9 +30,7 @@ def attention(Q: Array, K: Array, V: Array, mask: Array | None = None) -> tuple[
     return weights @ V, weights
 
 
-def self_attention(
-    X: Array, W_q: Array, W_k: Array, W_v: Array, mask: Array | None = None
-) -> tuple[Array, Array]:
+def self_attention(X: Array, W_q: Array, W_k: Array, W_v: Array, mask: Array | None = None) -> tuple[Array, Array]:
     """``attention`` of the three projections of ``X (..., n, d_model)``."""
     return attention(X @ W_q, X @ W_k, X @ W_v, mask=mask)
 
@@ -62,10 +60,10 @@ def compare_with_torch(
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     own = np.asarray(attention_fn(Q, K, V, mask=mask)[0])
-    tensors = [torch.from_numpy(np.array(a)) for a in (Q, K, V)]
+    q, k, v = (torch.from_numpy(np.array(a)) for a in (Q, K, V))
     allowed = None if mask is None else torch.from_numpy(np.array(mask))
     with sdpa_kernel(SDPBackend.MATH):
-        theirs = torch.nn.functional.scaled_dot_product_attention(*tensors, attn_mask=allowed)
+        theirs = torch.nn.functional.scaled_dot_product_attention(q, k, v, attn_mask=allowed)
     return float(np.max(np.abs(own - theirs.numpy()))), "MATH"
 
 

@@ -1,7 +1,7 @@
 """Mistakes of ``attention`` with the shape of its mask, and with masks that nobody asked for."""
 
 # The code below is what a student might write: untyped, and many times under the same name.
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, no-redef, no-any-return"
+# mypy: allow-untyped-defs, no-check-untyped-defs, disable-error-code="no-redef"
 
 from __future__ import annotations
 
@@ -139,9 +139,7 @@ def attention(Q, K, V, mask=None):
     task=TASK,
     hint="Whatever mask is given, a triangle takes its place.",
     read=CAUSAL,
-    also=(
-        ("np.tri(*s.shape[-2:], s.shape[-1] - s.shape[-2], dtype=bool)", "np.tri(*s.shape[-2:], dtype=bool)"),
-    ),
+    also=(("np.tri(*s.shape[-2:], s.shape[-1] - s.shape[-2], dtype=bool)", "np.tri(*s.shape[-2:], dtype=bool)"),),
 )
 def attention(Q, K, V, mask=None):
     s = Q @ np.swapaxes(K, -1, -2) / math.sqrt(Q.shape[-1])

@@ -1,7 +1,7 @@
 """Mistakes of ``worked_example`` with its tables: copied, rounded, shared, missing, masked."""
 
 # The code below is what a student might write: untyped, and many times under the same name.
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, no-redef, no-any-return"
+# mypy: allow-untyped-defs, no-check-untyped-defs, disable-error-code="no-redef"
 
 from __future__ import annotations
 
@@ -112,9 +112,7 @@ def worked_example(X, W_q, W_k, W_v):
         keys=np.array([[1.35, 0.15], [0.15, 1.35], [0.0, 0.15]]),
         values=np.array([[1.0, 0.2], [0.2, 1.0], [0.1, 0.2]]),
         scores=np.array([[2.46, 0.54, 0.03], [0.54, 2.46, 0.27], [2.73, 2.97, 0.3]]),
-        scaled_scores=np.array(
-            [[1.7395, 0.3818, 0.0212], [0.3818, 1.7395, 0.1909], [1.9304, 2.1001, 0.2121]]
-        ),
+        scaled_scores=np.array([[1.7395, 0.3818, 0.0212], [0.3818, 1.7395, 0.1909], [1.9304, 2.1001, 0.2121]]),
         weights=np.array([[0.6961, 0.1791, 0.1249], [0.1750, 0.6804, 0.1446], [0.4230, 0.5012, 0.0759]]),
         output=np.array([[0.7444, 0.3433], [0.3256, 0.7443], [0.5308, 0.6009]]),
     )

@@ -1,7 +1,7 @@
 """Mistakes of ``local_slopes`` and ``fit_exponent``: axes, pairs, and what a fit is a fit of."""
 
 # The code below is what a student might write: untyped, and many times under the same name.
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, no-redef, no-any-return"
+# mypy: allow-untyped-defs, no-check-untyped-defs, disable-error-code="no-redef"
 
 from __future__ import annotations
 
@@ -170,9 +170,7 @@ def local_slopes(ns, seconds):
     task=TASK,
     hint="A step with falling times has a negative slope, and so it should stay.",
     read=LAB,
-    also=(
-        ("list(np.abs(", "list(np.maximum(0, "),
-    ),
+    also=(("list(np.abs(", "list(np.maximum(0, "),),
 )
 def local_slopes(ns, seconds):
     return list(np.abs(np.diff(np.log(seconds)) / np.diff(np.log(ns))))
@@ -326,14 +324,11 @@ def fit_exponent(ns, seconds):
     task=TASK,
     hint="The exponent is rounded; its digits are what the measurement is about.",
     read=LAB,
-    also=(
-        ("np.rint(np.polyfit(np.log(ns), np.log(seconds), 1)[0])", "round(_, 1)"),
-        ("np.rint(np.polyfit(np.log(ns), np.log(seconds), 1)[0])", "round(_, 2)"),
-        ("np.rint(np.polyfit(np.log(ns), np.log(seconds), 1)[0])", "round(_, 3)"),
-    ),
+    also=(("slope, 0", "slope, 1"), ("slope, 0", "slope, 2"), ("slope, 0", "slope, 3")),
 )
 def fit_exponent(ns, seconds):
-    return float(np.rint(np.polyfit(np.log(ns), np.log(seconds), 1)[0]))
+    slope = np.polyfit(np.log(ns), np.log(seconds), 1)[0]
+    return float(np.round(slope, 0))
 
 
 @suspect(

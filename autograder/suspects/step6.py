@@ -1,7 +1,7 @@
 """Mistakes of ``score_bytes`` and ``peak_memory``: factors, units, and when the meter is read."""
 
 # The code below is what a student might write: untyped, and many times under the same name.
-# mypy: disable-error-code="no-untyped-def, no-untyped-call, no-redef, no-any-return"
+# mypy: allow-untyped-defs, no-check-untyped-defs, disable-error-code="no-redef"
 
 from __future__ import annotations
 
@@ -250,9 +250,7 @@ def peak_memory(fn, *args, meter):
     task=TASK,
     hint="Both numbers are the same reading; the other one is never asked for.",
     read=LAB,
-    also=(
-        ("meter.allocated_peak(), meter.allocated_peak()", "meter.reserved_peak(), meter.reserved_peak()"),
-    ),
+    also=(("meter.allocated_peak(), meter.allocated_peak()", "meter.reserved_peak(), meter.reserved_peak()"),),
 )
 def peak_memory(fn, *args, meter):
     meter.reset()
@@ -277,9 +275,7 @@ def peak_memory(fn, *args, meter):
     task=TASK,
     hint="The two readings are combined; hand both back as the meter gives them.",
     read=LAB,
-    also=(
-        ("meter.reserved_peak() - meter.allocated_peak()", "meter.allocated_peak() + meter.reserved_peak()"),
-    ),
+    also=(("meter.reserved_peak() - meter.allocated_peak()", "meter.allocated_peak() + meter.reserved_peak()"),),
 )
 def peak_memory(fn, *args, meter):
     meter.reset()
@@ -357,11 +353,11 @@ def peak_memory(fn, *args, meter):
     read=LAB,
 )
 def peak_memory(fn, *args, meter):
+    import contextlib
+
     meter.reset()
-    try:
+    with contextlib.suppress(Exception):
         fn(*args)
-    except Exception as error:
-        print(error)
     return meter.allocated_peak(), meter.reserved_peak()
 
 

@@ -8,13 +8,15 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from handmade import facts, outcomes, result
+from handmade import CHECKS, facts, outcomes, result
 
 from autograder import marks, results
 from autograder.course import Course
 from autograder.pages import figures
+from autograder.pages.class_page import class_page
+from autograder.pages.feedback import feedback, look_first
 from autograder.pages.publish import publish
-from autograder.pages.render import class_page, feedback, prose
+from autograder.pages.render import prose
 from autograder.pages.words import UNDECIDED, WORDING
 from autograder.results import Kept
 
@@ -109,6 +111,10 @@ def test_backticks_are_code_and_escaped_like_everything_else() -> None:
     assert prose("`<script>` and ` alone") == "<code>&lt;script&gt;</code> and ` alone"
 
 
+def test_powers_of_ten_are_written_as_by_hand() -> None:
+    assert prose("about 10^-14, 10^0 and `10^3`") == "about 10⁻¹⁴, 1 and <code>10^3</code>"
+
+
 def test_every_verdict_has_a_word_and_a_sign_of_its_own() -> None:
     assert len({words.word for words in WORDING.values()}) == len(WORDING)
     assert len({words.sign for words in WORDING.values()}) == len(WORDING)
@@ -118,10 +124,10 @@ def test_every_verdict_has_a_word_and_a_sign_of_its_own() -> None:
 def test_feedback_says_the_mark_what_waits_and_what_to_look_at_first(course: Course) -> None:
     page = pages(course)["feedback"]
     text = " ".join(re.sub("<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL).split())
-    assert "16.6667 of 25 points (provisional)" in text
+    assert "16.67 of 25 points (provisional)" in text
     assert "2.5 more points wait for a machine" in text
     assert "2.5 more points wait for a person" in text
-    assert "The scores were not divided by anything. Read 7.2, step 3." in text
+    assert "The scores were not divided by anything. Read section 7.2, step 3." in text
     assert "does not hold" in text
     assert "waits for a GPU" in text
     assert "autograder explain DIR ada attention_lab.step1.attention.mask" in text
@@ -138,6 +144,56 @@ def test_what_to_look_at_first_names_a_function_once_and_not_what_was_skipped(co
     assert first.count("<li>") == 1
     assert "One token" not in first
     assert "this came back" in first
+
+
+def test_a_named_mistake_comes_first_and_its_hint_is_said_once(course: Course) -> None:
+    kept = Kept("x", result(course, softmax__rows="failed", attention__one_token="failed", attention__mask="failed"))
+    for check in kept.result.checks[2:5]:
+        check.suspect = "no_scale"
+    kept.result.checks[
+        2
+    ].message = "It is off. What it most looks like: The scores were not divided by anything. To read: 7.2."
+    page = feedback(kept, course.title, HINTS)
+    first = page.split('id="first"')[1].split("</section>")[0]
+    assert first.index("attention") < first.index("softmax")
+    assert "<bdi>It is off.</bdi>" in first
+    assert first.count("The scores were not divided") == 1
+    assert page.split('id="steps"')[1].count("The scores were not divided") == 1
+
+
+def test_what_is_not_written_is_one_line_and_not_one_for_each_function(course: Course) -> None:
+    kept = result(course, softmax__rows="submission_error", attention__one_token="submission_error")
+    for check in kept.checks:
+        if check.verdict == "submission_error":
+            check.message = f"This function is not written yet: {check.function}."
+    look = look_first(kept.checks, {})
+    assert look.first == []
+    assert [check.function for check in look.unwritten] == ["softmax", "attention"]
+
+
+def test_the_same_message_for_every_function_is_said_once(course: Course) -> None:
+    verdicts = {f"{name.split('.')[1]}__{name.split('.')[2]}": "submission_error" for name, _ in CHECKS}
+    kept = result(course, **verdicts)
+    for check in kept.checks[:-1]:
+        check.message = "No code could be read."
+    look = look_first(kept.checks, {})
+    assert look.everything
+    assert len(look.first) == 1
+    assert look.first[0].lost == 22.5
+
+
+def test_a_function_that_fails_because_of_another_is_named_with_it(course: Course) -> None:
+    kept = result(course, softmax__rows="failed", attention__one_token="failed", worked_example__weights="skipped")
+    kept.checks[2].message = "This comes from your softmax: with a right one in its place, this is right too."
+    look = look_first(kept.checks, {})
+    assert [one.where[0].function for one in look.first] == ["softmax"]
+    assert look.with_others == [("attention", 3.3334), ("worked_example", 5.0)]
+
+
+def test_points_that_came_through_a_right_function_in_the_place_of_a_wrong_one_say_so(course: Course) -> None:
+    kept = result(course)
+    kept.checks[5].message = "Right, and counted in full."
+    assert "1 check that holds: Right, and counted in full." in feedback(Kept("x", kept), course.title, {})
 
 
 def test_a_flood_of_messages_does_not_make_a_flood_of_pages(course: Course) -> None:

@@ -194,8 +194,6 @@ def _scored(queries: list[float], keys: list[float], rng: np.random.Generator) -
     return [Q, K, rng.normal(size=(len(keys), 3))]
 
 
-def _projected(
-    rng: np.random.Generator, lead: tuple[int, ...], d_model: int, d_k: int, d_v: int
-) -> list[Array]:
+def _projected(rng: np.random.Generator, lead: tuple[int, ...], d_model: int, d_k: int, d_v: int) -> list[Array]:
     """``X (*lead, d_model)`` with its three matrices; the widths differ as asked."""
     return [rng.normal(size=(*lead, d_model)), *(rng.normal(size=(d_model, d)) for d in (d_k, d_k, d_v))]

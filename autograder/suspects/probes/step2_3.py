@@ -24,12 +24,12 @@ def observe_worked_example(lab: Lab, rng: np.random.Generator, notes: Notes) -> 
     chapters = (chapter.X, chapter.W_Q, chapter.W_K, chapter.W_V)
     # d_model 5, d_k 3, d_v 2, four tokens: every length can be told from every other.
     sizes = {"fresh": (4, 5, 3, 2), "square": (4, 4, 4, 4), "wide": (2, 3, 6, 5)}
-    cases = {"the chapter's": chapters}
+    cases: dict[str, tuple[Array, ...]] = {"the chapter's": chapters}
     for name, (n, d_model, d_k, d_v) in sizes.items():
         widths = (d_k, d_k, d_v)
         cases[name] = (rng.normal(size=(n, d_model)), *(rng.normal(size=(d_model, d)) for d in widths))
     for name, inputs in cases.items():
-        _tables(notes, name, lambda inputs=inputs: lab.worked_example(*inputs))  # type: ignore[misc]
+        _tables(notes, name, lambda: lab.worked_example(*inputs))
 
 
 def _tables(notes: Notes, name: str, call: Callable[[], Any]) -> None:

@@ -70,11 +70,10 @@ def observe_time_calls(lab: Lab, rng: np.random.Generator, notes: Notes) -> None
     ) -> None:
         load = Workload(Device(queued=queued), ns, ticks, **costs)
         counted = Counted(load)
+        clocks: dict[str, Any] = {"clock": counted.clock, "sync": counted.sync}
         notes.answer(
             name,
-            lambda: lab.time_calls(
-                counted.fn, counted.make_args, ns, warmup=warmup, repeats=repeats, clock=counted.clock, sync=counted.sync
-            ),
+            lambda: lab.time_calls(counted.fn, counted.make_args, ns, warmup=warmup, repeats=repeats, **clocks),
             tolerance=HALF_A_TICK,
         )
         notes.write(f"{name}: calls", [load.calls(n) for n in ns])
@@ -105,13 +104,13 @@ def _around(order: str) -> str:
 def observe_local_slopes(lab: Lab, rng: np.random.Generator, notes: Notes) -> None:
     """Powers, uneven ratios, falling times, two sizes only."""
     for name, ns, seconds in _measurements(rng):
-        notes.answer(name, lambda ns=ns, seconds=seconds: lab.local_slopes(ns, seconds))  # type: ignore[misc]
+        notes.answer(name, lambda: lab.local_slopes(ns, seconds))
 
 
 def observe_fit_exponent(lab: Lab, rng: np.random.Generator, notes: Notes) -> None:
     """The same, where a fit, an average and the end points all differ."""
     for name, ns, seconds in _measurements(rng):
-        notes.answer(name, lambda ns=ns, seconds=seconds: lab.fit_exponent(ns, seconds))  # type: ignore[misc]
+        notes.answer(name, lambda: lab.fit_exponent(ns, seconds))
 
 
 def _measurements(rng: np.random.Generator) -> list[tuple[str, list[int], list[float]]]:

@@ -23,7 +23,7 @@ def observe_causal_mask(lab: Lab, rng: np.random.Generator, notes: Notes) -> Non
         "four behind many": (4, int(rng.integers(9, 14))),
         "larger square": (6,),
     }.items():
-        notes.answer(name, lambda sizes=sizes: lab.causal_mask(*sizes), kinds=True)  # type: ignore[misc]
+        notes.answer(name, lambda: lab.causal_mask(*sizes), kinds=True)
 
 
 def observe_prefix_gap(lab: Lab, rng: np.random.Generator, notes: Notes) -> None:

@@ -30,9 +30,9 @@ def observe_kv_cache(lab: Lab, rng: np.random.Generator, notes: Notes) -> None:
         """Append blocks of these sizes and read; of a long cache only the last rows' worth is kept."""
         cache = _new(lab, notes, name)
         for t in sizes:
-            _do(notes, f"{name}: append", lambda t=t: cache.call("append", *block(lead, t)))  # type: ignore[misc]
+            _do(notes, f"{name}: append", lambda: cache.call("append", *block(lead, t)))
         for part in PARTS:
-            found = _do(notes, name, lambda part=part: cache.get(part))  # type: ignore[misc]
+            found = _do(notes, name, lambda: cache.get(part))
             if last is not None and isinstance(found, np.ndarray) and found.ndim >= 2:
                 notes.write(f"{name}: length of {part}", found.shape[-2])
                 found = np.concatenate([found[..., :2, :], found[..., -last:, :]], axis=-2)
@@ -48,7 +48,7 @@ def observe_kv_cache(lab: Lab, rng: np.random.Generator, notes: Notes) -> None:
     single = rng.normal(size=(2, 2, 3)).astype(np.float32), rng.normal(size=(2, 2, 3)).astype(np.float32)
     _do(notes, "float32: append", lambda: cache.call("append", *single))
     for part in PARTS:
-        notes.write(f"float32: {part}", _do(notes, "", lambda part=part: cache.get(part)))  # type: ignore[misc]
+        notes.write(f"float32: {part}", _do(notes, "", lambda: cache.get(part)))
     _reused(lab, notes, block)
     _two(lab, notes, block)
 
@@ -58,12 +58,12 @@ def _reused(lab: Lab, notes: Notes, block: Any) -> None:
     cache = _new(lab, notes, "reused")
     for which in ("first", "second"):
         k, v = (lab.kept(array) for array in block((2,), 2))
-        _do(notes, f"reused: {which} append", lambda k=k, v=v: cache.call("append", k, v))  # type: ignore[misc]
+        _do(notes, f"reused: {which} append", lambda: cache.call("append", k, v))
         notes.answer(f"reused: {which} block afterwards", k.read)
         k.fill(7.0)
         v.fill(8.0)
         for part in PARTS:
-            notes.write(f"reused: {part} after {which}", _do(notes, "", lambda part=part: cache.get(part)))  # type: ignore[misc]
+            notes.write(f"reused: {part} after {which}", _do(notes, "", lambda: cache.get(part)))
 
 
 def _two(lab: Lab, notes: Notes, block: Any) -> None:
@@ -72,7 +72,7 @@ def _two(lab: Lab, notes: Notes, block: Any) -> None:
     _do(notes, "two: append", lambda: first.call("append", *block((2,), 2)))
     _do(notes, "two: append", lambda: second.call("append", *block((2,), 1)))
     for name, cache in (("first", first), ("second", second), ("first again", first)):
-        notes.write(f"two: {name}", _do(notes, "", lambda cache=cache: cache.get("keys")))  # type: ignore[misc]
+        notes.write(f"two: {name}", _do(notes, "", lambda: cache.get("keys")))
 
 
 class _NoCache:
@@ -135,9 +135,7 @@ def _language(seed: int, n_layers: int, length: int, n_new: int) -> tuple[TinyLM
     return model, model.clear_prompt(rng, length, n_new)
 
 
-def _generate(
-    lab: Lab, notes: Notes, name: str, model: TinyLM, prompt: list[int], n_new: int, use_cache: bool
-) -> None:
+def _generate(lab: Lab, notes: Notes, name: str, model: TinyLM, prompt: list[int], n_new: int, use_cache: bool) -> None:
     model.calls.clear()
     model.device = None
     handed = lab.stand_in(model, attributes=model.attributes)
@@ -224,7 +222,7 @@ def observe_time_generation(lab: Lab, rng: np.random.Generator, notes: Notes) ->
         if notes.observations:
             ask(name, *asked)
         else:
-            notes.twice(name, lambda name: ask(name, *asked))  # noqa: B023
+            notes.twice(name, lambda name: ask(name, *asked))
 
 
 # ---- kv_cache_bytes
@@ -238,7 +236,8 @@ def observe_kv_cache_bytes(lab: Lab, rng: np.random.Generator, notes: Notes) -> 
     ask("100,000 tokens", 32, 8, 128, 100_000)
     for itemsize in (1, 2, 4, 8):
         ask(f"itemsize {itemsize}", 3, 5, 7, 11, itemsize)
-    for name, args in {"layers": (3, 1, 1, 1), "heads": (1, 5, 1, 1), "width": (1, 1, 7, 1), "tokens": (1, 1, 1, 11)}.items():
-        ask(name, *args)
+    for name, factors in {"layers": (3, 1, 1, 1), "heads": (1, 5, 1, 1), "width": (1, 1, 7, 1)}.items():
+        ask(name, *factors)
+    ask("tokens", 1, 1, 1, 11)
     ask("one of each", 1, 1, 1, 1)
     ask("fresh", *(int(i) for i in rng.integers(2, 60, size=4)), 4)
