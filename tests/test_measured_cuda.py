@@ -202,7 +202,6 @@ def test_a_size_that_does_not_fit_ends_the_climb() -> None:
     assert max(cpu.climb(device, 10.0, cuda.SIZES)) == 16384
     hungry = measure(CARDS["a small card"](), RIGHT["like the reference"], arrays=9)
     assert max(cpu.climb(hungry, 10.0, cuda.SIZES)) == 8192
-    print(decide(hungry))
     assert decide(hungry).outcome == "quadratic"
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from autograder import failures
 from autograder.lab import Lab, local_lab
 from autograder.suspects import right
-from autograder.suspects.probes import observe
+from autograder.suspects.probes import PROBES, observe
 from autograder.suspects.probes.record import Array, Observation, same
 from autograder.suspects.registry import Suspect, suspects_of
 
@@ -53,6 +53,8 @@ def name_suspect(lab: Lab, function: str, rng: np.random.Generator) -> Match | N
     ``rng`` chooses the probes' inputs; the suspects' own answers to them are computed once and kept, so pass a
     generator that is the same for every submission of a course.
     """
+    if function not in PROBES:
+        return None  # what is only measured answers no questions
     seed = int(rng.integers(2**63))
     try:
         found = _by_name(observe(lab, function, np.random.default_rng(seed)))

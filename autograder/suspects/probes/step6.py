@@ -97,10 +97,10 @@ def observe_peak_memory(lab: Lab, rng: np.random.Generator, notes: Notes) -> Non
 
 
 class Patient(Limit):
-    """A limit that ends a search which asks ten times as often as it may."""
+    """A limit that ends a search which asks far more often than it may."""
 
     def __call__(self, n: Any) -> bool:
-        if len(self.asked) > 400:
+        if len(self.asked) > 100:
             raise RuntimeError("asked far too often")
         return super().__call__(n)
 

@@ -199,7 +199,7 @@ def observe_time_generation(lab: Lab, rng: np.random.Generator, notes: Notes) ->
 
     def ask(name: str, length: int, n_new: int, use_cache: bool, queued: bool) -> None:
         device = Watched(queued=queued)
-        model, prompt = _language(seed, 2, length, n_new)
+        model, prompt = _language(seed, 1, length, n_new)
         model.calls.clear()
         model.device = device
         # Work that was queued before must not be counted.
