@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 import numpy as np
 
-#: Largest frame in bytes, either way; the largest honest reply (weights of 1,024 tokens) is 8 MB.
-MAX_FRAME = 32 * 2**20
+#: Largest frame in bytes, either way. The largest honest reply, the output of a measured call, is 1 MB.
+MAX_FRAME = 16 * 2**20
 #: More axes than any answer has; NumPy itself allows 64.
 MAX_AXES = 32
 #: Integers travel as 64 bits or as text, up to this size.

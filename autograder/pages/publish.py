@@ -14,9 +14,9 @@ from autograder.table import grades
 
 def known_hints() -> Mapping[str, Hint]:
     """What to say about each suspect, by its identifier."""
-    from autograder.suspects.registry import all_suspects
+    from autograder.suspects.registry import NOTEBOOKS, all_suspects
 
-    return {suspect.id: suspect for suspect in all_suspects()}
+    return {suspect.id: suspect for notebook in NOTEBOOKS for suspect in all_suspects(notebook)}
 
 
 def publish(out: Path, title: str, hints: Mapping[str, Hint]) -> tuple[list[Kept], list[Path]]:

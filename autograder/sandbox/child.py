@@ -141,10 +141,7 @@ class Runner:
             result = function(*args, **kwargs)
             if request.want == "first":
                 # What is timed includes making arrays of the result: a lazy object cannot put the work off.
-                parts = [
-                    _asarray(part)
-                    for part in (result if _is_sequence(result) and len(result) < 5 else [result])
-                ]
+                parts = [_asarray(part) for part in (result if _is_sequence(result) and len(result) < 5 else [result])]
                 return self.handle(parts[0])
             return self.encode(result)
 
@@ -160,9 +157,7 @@ class Runner:
                 self.namespace[request.name] = before
 
     # ---- functions of the oracle
-    def call_back(
-        self, target: int, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
+    def call_back(self, target: int, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Ask the oracle, and meanwhile answer what it asks (its model calls the student's cache)."""
         items = _Items()
         encoded = [self.encode(a, items) for a in args]
@@ -281,9 +276,7 @@ class Runner:
         try:
             # Only a __str__ written in C is called; one of the student's could loop for ever.
             of_python = type.__getattribute__(type(error), "__str__")
-            text = (
-                of_python if isinstance(of_python, types.WrapperDescriptorType) else BaseException.__str__
-            )(error)
+            text = (of_python if isinstance(of_python, types.WrapperDescriptorType) else BaseException.__str__)(error)
         except BaseException:
             text = ""
         clean = text[: wire.MAX_TEXT].encode("utf-8", "backslashreplace").decode("utf-8")
@@ -308,9 +301,7 @@ def _is_sequence(found: Any) -> bool:
     if isinstance(found, (bytes, bytearray, type, types.ModuleType)):
         return False
     kind = type(found)
-    return isinstance(found, collections.abc.Sequence) or (
-        hasattr(kind, "__len__") and hasattr(kind, "__getitem__")
-    )
+    return isinstance(found, collections.abc.Sequence) or (hasattr(kind, "__len__") and hasattr(kind, "__getitem__"))
 
 
 def _integer(number: int) -> wire.Value:

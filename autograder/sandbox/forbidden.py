@@ -44,9 +44,7 @@ def watch() -> Iterator[set[str]]:
     if "torch" in sys.modules:
         undo.append(_replace_kernels(seen))
     undo += [
-        _replace_python(module, name, label, seen)
-        for (module, name), label in PYTHON.items()
-        if module in sys.modules
+        _replace_python(module, name, label, seen) for (module, name), label in PYTHON.items() if module in sys.modules
     ]
     try:
         yield seen

@@ -171,9 +171,7 @@ class Fork:
 
     def _why_ended(self) -> failures.SubmissionFault:
         reason = self.end().get("reason", "ended")
-        return _ENDED.get(reason) or failures.Died(
-            "The process that ran it ended: it was closed, killed or crashed."
-        )
+        return _ENDED.get(reason) or failures.Died("The process that ran it ended: it was closed, killed or crashed.")
 
 
 class Sandbox:
@@ -195,9 +193,7 @@ class Sandbox:
         """A fresh process. Raises ``launch.NoIsolation`` where the sandbox cannot be started at all."""
         for _attempt in range(3):
             if self._process is None:
-                self._process, self._control, self._folder = launch.start(
-                    self.isolation, self._limits, self._device
-                )
+                self._process, self._control, self._folder = launch.start(self.isolation, self._limits, self._device)
             assert self._control is not None
             ours, theirs = socket.socketpair()
             lifeline, keeper_end = socket.socketpair()
@@ -213,9 +209,7 @@ class Sandbox:
                 theirs.close()
                 keeper_end.close()
             return Fork(ours, lifeline, home)
-        raise launch.NoIsolation(
-            "The sandbox ends whenever it is started; `autograder doctor` shows what it lacks."
-        )
+        raise launch.NoIsolation("The sandbox ends whenever it is started; `autograder doctor` shows what it lacks.")
 
     def close(self) -> None:
         """End the warm parent and every fork of it."""

@@ -118,9 +118,7 @@ class Session:
         if self.files:
             self._number += 1
             try:
-                fork.exchange(
-                    wire.Files(self._number, self.files), time.monotonic() + self.cell_seconds, _no_callback
-                )
+                fork.exchange(wire.Files(self._number, self.files), time.monotonic() + self.cell_seconds, _no_callback)
             except failures.SubmissionFault as error:
                 self._note("the files beside the notebook", "error", error.message)
         for index, cell in enumerate(self.cells):

@@ -229,12 +229,19 @@ class _SocketChannel:
         return data
 
 
+def close_all_but(wire: int) -> None:
+    """A descriptor that forks share, whatever opened it, would be a way from one submission to the next."""
+    os.closerange(3, wire)
+    os.closerange(wire + 1, 1024)
+
+
 def run(connection: socket.socket, shell: Any, namespace: dict[str, Any], options: dict[str, Any]) -> None:
     """Become the process that runs the student's code; never returns."""
     from autograder.sandbox import child
     from autograder.sandbox import shell as shells
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    close_all_but(connection.fileno())
     os.chdir(options["home"])
     for name in ("HOME", "TMPDIR"):
         os.environ[name] = options["home"]
@@ -306,12 +313,8 @@ def prepare(options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
 
     shell, namespace = shells.make_shell()
     # The first cell of each kind is slow (IPython imports what it needs); the forks inherit it done.
-    for source in (
-        "%%time\npass",
-        "import asyncio\nawait asyncio.sleep(0)",
-        "print(end='')",
-        "raise ValueError",
-    ):
+    # None of them may await: the event loop's descriptors would be shared by all forks.
+    for source in ("%%time\npass", "import asyncio", "print(end='')", "raise ValueError"):
         shells.run_cell(shell, source, "warm-up")
     namespace.pop("asyncio", None)
     # Otherwise the first collection in each fork walks all of torch, and copies its pages: 0.1 s.

@@ -17,7 +17,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skipif(bool(chromium.missing()), reason=chromium.missing()))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # while playwright runs, no other test could start an event loop
 def browser() -> Iterator[Any]:
     with chromium.started() as browser:
         yield browser

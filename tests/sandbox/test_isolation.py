@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import textwrap
 import time
 from pathlib import Path
 
@@ -66,12 +67,10 @@ def test_there_is_no_network_not_even_to_this_machine(start: Start) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         lab, _ = start(
-
-                f"import socket\n"
-                f"def dial():\n"
-                f"    socket.create_connection(('127.0.0.1', {port}), timeout=2)\n"
-                f"    return 'connected'"
-
+            f"import socket\n"
+            f"def dial():\n"
+            f"    socket.create_connection(('127.0.0.1', {port}), timeout=2)\n"
+            f"    return 'connected'"
         )
         with pytest.raises(failures.Raised):
             lab.dial()
@@ -95,12 +94,10 @@ def test_memory_of_one_submission_is_gone_before_the_next(start_any: Start) -> N
 def test_processes_that_a_submission_leaves_are_gone_with_it(start_any: Start) -> None:
     mark = "attnlab-left-over"
     _, session = start_any(
-
-            f"import os, sys, subprocess\n"
-            f"if os.fork() == 0:\n"
-            f"    os.setsid()\n"
-            f"    os.execv(sys.executable, [sys.executable, '-c', 'import time; time.sleep(600)', '{mark}'])"
-
+        f"import os, sys, subprocess\n"
+        f"if os.fork() == 0:\n"
+        f"    os.setsid()\n"
+        f"    os.execv(sys.executable, [sys.executable, '-c', 'import time; time.sleep(600)', '{mark}'])"
     )
     session.__exit__()
     left = [p for p in psutil.process_iter(["cmdline"]) if mark in (p.info["cmdline"] or [])]
@@ -144,3 +141,26 @@ def test_a_submission_has_no_capability_left(start: Start) -> None:
         "CapPrm": 0,
         "CapBnd": 0,
     }
+
+
+def test_a_submission_has_no_descriptor_but_its_own_wire(start: Start) -> None:
+    look = """
+        import os, stat
+        def open_ones():
+            found = []
+            for f in range(3, 1024):
+                try:
+                    found.append(stat.S_ISSOCK(os.fstat(f).st_mode))
+                except OSError:
+                    pass
+            return found
+    """
+    lab, _ = start(textwrap.dedent(look))
+    assert lab.open_ones() == [True]
+
+
+def test_top_level_await_works_in_each_submission(start: Start) -> None:
+    for _ in range(2):
+        lab, session = start("import asyncio\nawait asyncio.sleep(0.01)\nx = 3\ndef seen():\n    return x")
+        assert lab.seen() == 3
+        assert session.problems == []

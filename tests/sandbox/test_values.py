@@ -87,13 +87,11 @@ def test_what_cannot_travel_is_opaque(source: str) -> None:
 
 def test_an_object_stays_there_and_is_spoken_of_by_handle() -> None:
     lab = lab_of(
-
-            "class Box:\n"
-            "    def __init__(self): self.kept = []\n"
-            "    def put(self, x): self.kept.append(x)\n"
-            "    @property\n"
-            "    def size(self): return len(self.kept)"
-
+        "class Box:\n"
+        "    def __init__(self): self.kept = []\n"
+        "    def put(self, x): self.kept.append(x)\n"
+        "    @property\n"
+        "    def size(self): return len(self.kept)"
     )
     box = lab.Box()
     assert isinstance(box, Remote) and box.type_name == "Box"
@@ -113,13 +111,11 @@ def test_a_kept_array_shows_what_was_done_to_it() -> None:
 
 def test_a_function_of_the_oracle_is_called_back_and_its_errors_arrive_there() -> None:
     lab = lab_of(
-
-            "def use(fn):\n"
-            "    try:\n"
-            "        return fn(2)\n"
-            "    except MemoryError as error:\n"
-            "        return 'caught ' + str(error)"
-
+        "def use(fn):\n"
+        "    try:\n"
+        "        return fn(2)\n"
+        "    except MemoryError as error:\n"
+        "        return 'caught ' + str(error)"
     )
     assert lab.use(lambda n: n + 1) == 3
 
@@ -160,12 +156,10 @@ def test_calls_across_the_border_without_end_are_ended(start: Start) -> None:
 
 def test_threads_of_a_submission_may_call_a_function_of_the_oracle(start: Start) -> None:
     lab, _ = start(
-
-            "from concurrent.futures import ThreadPoolExecutor\n"
-            "def many(fn):\n"
-            "    with ThreadPoolExecutor(16) as pool:\n"
-            "        return sum(pool.map(fn, range(64)))"
-
+        "from concurrent.futures import ThreadPoolExecutor\n"
+        "def many(fn):\n"
+        "    with ThreadPoolExecutor(16) as pool:\n"
+        "        return sum(pool.map(fn, range(64)))"
     )
     assert lab.many(lambda n: n) == sum(range(64))
 
