@@ -8,13 +8,14 @@ STAMP := $(VENV)/.installed
 # One BLAS thread per process: on a busy machine more of them only wait for each other.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test soak lint release clean
+.PHONY: help demo test soak gpu lint release clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo     grade the bundled sample submissions and write build/demo/"
 	@echo "make test     lint, types, and the tests of this repository (at most 15 minutes on two cores)"
 	@echo "make soak     what takes longer: long agreement runs, kills, fuzzing at full length"
+	@echo "make gpu      what needs a CUDA device; prints its figures"
 	@echo "make lint     ruff and mypy only"
 	@echo "make release  rebuild assignments/, solutions/, source/*.ipynb and release/ from the masters"
 
@@ -39,6 +40,9 @@ test: lint
 
 soak: $(STAMP)
 	$(ONE_THREAD) $(BIN)/python -m pytest -m soak --timeout 7200
+
+gpu: $(STAMP)
+	$(ONE_THREAD) $(BIN)/python -m pytest -m gpu -s tests/gpu
 
 lint: $(STAMP)
 	$(BIN)/python -m ruff check

@@ -49,6 +49,10 @@ class Format(StrEnum):
     CSV, CANVAS, MOODLE, GRADESCOPE, NBGRADER = "csv", "canvas", "moodle", "gradescope", "nbgrader"
 
 
+class Figures(StrEnum):
+    ALL, MEASURED, GRADE = "all", "measured", "grade"
+
+
 Assignment = Annotated[str, typer.Option(help="The assignment, as course.toml names it.")]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder that was given to grade as --out.")]
 
@@ -214,9 +218,42 @@ def doctor() -> None:
 
 
 @main.command()
-def bench() -> None:
-    """Measure the figures of the README again."""
-    _refuse(NOT_YET.format(what="The measuring of the README's figures"))
+def bench(
+    figures: Annotated[Figures, typer.Argument(help="Which figures.")] = Figures.ALL,
+    runs: Annotated[int, typer.Option(min=1, help="measured: how often for each kind of code.")] = 200,
+    busy: Annotated[bool, typer.Option("--busy", help="measured: keep every core busy meanwhile.")] = False,
+    copies: Annotated[int, typer.Option(min=1, help="grade: how many submissions.")] = 20,
+    isolation: Annotated[Isolation, typer.Option(help="What keeps submissions in.")] = Isolation.AUTO,
+) -> None:
+    """Measure the figures of the README again: minutes of work for every core."""
+    import secrets
+
+    from rich.console import Console
+
+    from autograder import bench as room
+    from autograder import course
+    from autograder.kit import kit_version
+    from autograder.settings import Settings
+
+    console = Console(stderr=True)
+    with _plain_errors():
+        seed = secrets.token_hex(32)
+        settings = Settings(
+            assignment="lab07",
+            course=course.load("lab07"),
+            seed=seed,
+            seed_id=course.seed_id(seed),
+            kit_version=kit_version(),
+            device="cpu",
+            isolation=isolation.value,
+        )
+        tables = []
+        if figures in (Figures.ALL, Figures.MEASURED):
+            tables.append(room.measured(settings, runs, busy=busy, console=console))
+        if figures in (Figures.ALL, Figures.GRADE):
+            tables.append(room.grading(settings, copies, (1, 2), console))
+        for table in tables:
+            Console(width=None if sys.stdout.isatty() else LOG_WIDTH).print(table)
 
 
 @contextlib.contextmanager

@@ -81,7 +81,7 @@ def grade(submission: Submission, settings: Settings) -> Result:
         if notebook is None:
             outcomes += _all(settings.assignment, name, NOT_HANDED_IN.format(notebook=name))
             continue
-        found, session, reference_cpu = _grade_notebook(notebook, submission.files, settings)
+        found, session, reference_cpu = grade_notebook(notebook, submission.files, settings)
         outcomes += found
         sentences += [_cells(session.problems)] if session.problems else []
         cpu += session.cpu_seconds + reference_cpu
@@ -108,9 +108,10 @@ def close() -> None:
         _sandboxes.popitem()[1].close()
 
 
-def _grade_notebook(
+def grade_notebook(
     notebook: Notebook, files: dict[str, bytes], settings: Settings
 ) -> tuple[list[Outcome], Session, float]:
+    """Every check of one notebook, the session that it ran in, and the CPU seconds of what ran beside it."""
     limits = settings.course.limits
     sandbox = _sandbox(settings)
     if not notebook.cells:
@@ -168,7 +169,7 @@ def name_suspects(outcomes: Iterable[Outcome], session: Session, settings: Setti
         lab = Lab(session, seconds=settings.course.limits.call_seconds)
         try:
             seed = plugin.derive(settings.seed, f"suspects of {function}")
-            match = name_suspect(lab, function, np.random.default_rng(seed))
+            match = name_suspect(lab, function, np.random.default_rng(seed), its[0].notebook)
         except failures.Finding:
             continue
         if match is not None:

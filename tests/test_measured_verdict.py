@@ -168,6 +168,11 @@ def test_wrong_rows_at_the_largest_size_fail_whatever_the_time() -> None:
         cpu.expect_quadratic(Simulated(RIGHT["like the reference"], MACHINES["quiet"], 1, right=False))
 
 
+def test_wrong_rows_fail_also_where_the_machine_is_too_bad_to_tell() -> None:
+    found = Counter(outcomes(RIGHT["like the reference"], MACHINES["overloaded"], range(20), right=False))
+    assert found == {"failed": 20}
+
+
 def test_the_short_schedule_takes_about_a_second() -> None:
     for name, cost in RIGHT.items():
         machine = Simulated(cost, MACHINES["quiet"], 3)

@@ -17,7 +17,8 @@ from attnlab import is_grading
 from attnlab.panel import Panel
 from attnlab.public.declare import Lab, Mistake, PublicCheck, StudentError, Waits
 from attnlab.record import Outcome, StepReport
-from attnlab.steps import BY_ID, Step, find, functions
+from attnlab.step import Step
+from attnlab.steps import BY_ID, find, functions, listed
 from attnlab.words import clean, kind, names, trouble
 
 
@@ -52,7 +53,7 @@ def _named(name: object, value: object, caller: Mapping[str, object]) -> StepRep
     step = find(name)
     if step is None:
         said = f"There is no step {clean(repr(name), 40)}" if name != "" else "Say which step to check"
-        return StepReport("", 0, "Which step?", (), problem=f'{said}: check("step1") to check("step8").')
+        return StepReport("", 0, "Which step?", (), problem=f"{said}: they are {listed()}.")
     if isinstance(value, EllipsisType):
         return run_step(step.id, caller)
     try:
@@ -81,10 +82,10 @@ def _bind(step: Step, value: object) -> dict[str, object]:
     elif callable(value) and len(step.functions) == 1:
         return {step.functions[0]: value}
     else:
-        found = {name: getattr(value, name) for name in functions() if hasattr(value, name)}
+        found = {name: getattr(value, name) for name in functions(step.notebook) if hasattr(value, name)}
     if not set(found) & set(step.functions):
         wanted = names([f"`{name}`" for name in step.functions])
-        raise Mistake(f"Step {step.number} is about {wanted}; {kind(value)} is none of these.")
+        raise Mistake(f"{step.name} is about {wanted}; {kind(value)} is none of these.")
     return found
 
 
@@ -114,7 +115,7 @@ def run_step(step: str, namespace: Mapping[str, object]) -> StepReport:
 
 def declared(step: str) -> list[PublicCheck]:
     """The public checks of a step, in order."""
-    found: list[PublicCheck] = importlib.import_module(f"attnlab.public.{step}").check.declared
+    found: list[PublicCheck] = importlib.import_module(BY_ID[step].module).check.declared
     return found
 
 

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from attnlab import GRADING, __version__
-from attnlab.files import Unreadable, cells, find
+from attnlab.files import Unreadable, cells, find, notebook_of
 from attnlab.hints import DEPTHS, hint
 from attnlab.record import HIDDEN_NOTE, StepReport
-from attnlab.steps import STEPS, Step
+from attnlab.step import LAB, Step
+from attnlab.steps import NOTEBOOKS, listed
 from attnlab.steps import find as find_step
 from attnlab.words import clean
 
@@ -103,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
 def _step(text: str) -> Step:
     step = find_step(text)
     if step is None:
-        raise argparse.ArgumentTypeError(f"there is no step {text!r}; they are step1 to step{len(STEPS)}")
+        raise argparse.ArgumentTypeError(f"there is no step {text!r}; they are {listed()}")
     return step
 
 
@@ -118,7 +119,7 @@ def _positive(text: str) -> float:
 
 
 def _check(options: argparse.Namespace) -> int:
-    steps = options.step or list(STEPS)
+    steps: list[Step] = options.step or []
     if not options.watch:
         return _check_once(options, steps)
     code = USAGE
@@ -146,9 +147,10 @@ def _state(path: Path) -> object:
 
 def _check_once(options: argparse.Namespace, steps: list[Step]) -> int:
     files, unreadable = [], []
-    for path in find(options.path):
+    for path in find(options.path, {step.notebook for step in steps} or tuple(NOTEBOOKS)):
         try:
-            files.append(check_file(path, steps, options.seconds))
+            asked = steps or NOTEBOOKS[notebook_of(path) or LAB]
+            files.append(check_file(path, asked, options.seconds))
         except Unreadable as problem:
             unreadable.append(str(problem))
     if options.json:
@@ -232,7 +234,7 @@ def _print(checked: Checked, *, full: bool) -> None:
     for report in reports:
         brief = not full and (report.passed or report.untouched)
         lines += [panel.headline(report)] if brief else panel.text((report,), with_notes=False).splitlines()
-    if len(reports) == len(STEPS):
+    if not full:
         lines += ["", panel.progress_line(reports), panel.following(reports)]
     lines += ["", *panel.notes(reports)]
     for line in lines:
@@ -244,7 +246,7 @@ def _print(checked: Checked, *, full: bool) -> None:
 
 def _hint(options: argparse.Namespace) -> int:
     step: Step = options.step
-    print(f"Step {step.number}. {step.title} ({step.read}), hint {options.depth} of {len(DEPTHS)}\n")
+    print(f"{step.name}. {step.title} ({step.read}), hint {options.depth} of {len(DEPTHS)}\n")
     print(hint(step.id, options.depth))
     if options.depth < max(DEPTHS):
         print(f"\nMore: attnlab hint {step.id} --depth {options.depth + 1}")
@@ -255,15 +257,15 @@ def _solution(options: argparse.Namespace) -> int:
     from attnlab import solved
 
     step: Step = options.step
-    where = solved.find(Path.cwd())
+    where = solved.find(Path.cwd(), step)
     if where is None:
         print("There is no solutions/ folder near here, so there is nothing to show.", file=sys.stderr)
         return USAGE
     if not options.reveal:
-        mine = [check_file(path, [step], options.seconds) for path in find(options.path)]
+        mine = [check_file(path, [step], options.seconds) for path in find(options.path, {step.notebook})]
         if not any(file.passed for file in mine):
             print(
-                f"Your step {step.number} does not hold yet: attnlab check --step {step.number} says where, "
+                f"Your {step.name.lower()} does not hold yet: attnlab check --step {step.id} says where, "
                 f"and attnlab hint {step.id} helps.\nTo see the solution all the same, add --reveal."
             )
             return BAD

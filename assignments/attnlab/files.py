@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from attnlab.steps import functions
+from attnlab.steps import NOTEBOOKS, functions
 from attnlab.words import clean
 
-NAME = "attention_lab"
 LARGEST = 64 * 2**20  # bytes; a notebook with its plots has a few MiB
 
 
@@ -30,29 +30,35 @@ class Cell:
     first_line: int = 1
 
 
-def find(path: Path) -> list[Path]:
-    """The lab files that a person means by a file or a folder: by name, or else by what they define."""
+def find(path: Path, notebooks: Collection[str] = tuple(NOTEBOOKS)) -> list[Path]:
+    """The files of these notebooks that a person means by a file or a folder: by name, or else by content."""
     if path.is_file():
         return [path]
     if not path.is_dir():
         raise Unreadable(f"There is no file or folder {clean(path)}.")
     found = sorted(p for p in path.iterdir() if p.suffix in (".ipynb", ".py") and p.is_file())
-    by_name = [p for p in found if p.stem == NAME]
-    chosen = by_name or [p for p in found if _defines_lab(p)]
+    by_name = [p for p in found if p.stem in notebooks]
+    chosen = by_name or [p for p in found if notebook_of(p) in notebooks]
     if not chosen:
+        wanted = " or ".join(f"{name}.ipynb or {name}.py" for name in notebooks)
         raise Unreadable(
-            f"In {clean(path.resolve())} there is no {NAME}.ipynb or {NAME}.py, "
-            "nor another file with the lab's functions."
+            f"In {clean(path.resolve())} there is no {wanted}, nor another file with the lab's functions."
         )
     return chosen
 
 
-def _defines_lab(path: Path) -> bool:
+def notebook_of(path: Path) -> str | None:
+    """Which notebook a file is: by its name, or else the one of which it defines the most functions."""
+    if path.stem in NOTEBOOKS:
+        return path.stem
     try:
         text = _text(path)
     except Unreadable:
-        return False
-    return re.search(rf"\b(def|class) ({'|'.join(functions())})\b", text) is not None
+        return None
+    defined = set(re.findall(r"\b(?:def|class) (\w+)\b", text))
+    counts = {name: len(defined.intersection(functions(name))) for name in NOTEBOOKS}
+    likeliest = max(counts, key=lambda name: counts[name])
+    return likeliest if counts[likeliest] else None
 
 
 def cells(path: Path) -> list[Cell]:

@@ -1,4 +1,4 @@
-"""Hints for every step in three depths; the text is in ``hints.toml`` beside this file."""
+"""Hints for every step in three depths; the texts are in ``hints*.toml`` beside this file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from attnlab.steps import STEPS
+from attnlab.steps import BY_ID
 
 DEPTHS = (1, 2, 3)
 
@@ -24,7 +24,7 @@ def missing() -> list[str]:
     texts = _texts()
     return [
         f"{step.id} depth {depth}"
-        for step in STEPS
+        for step in BY_ID.values()
         for depth in DEPTHS
         if not texts.get(step.id, {}).get(str(depth), "").strip()
     ]
@@ -32,7 +32,7 @@ def missing() -> list[str]:
 
 @cache
 def _texts() -> dict[str, dict[str, str]]:
-    texts: dict[str, dict[str, str]] = tomllib.loads(
-        Path(__file__).with_name("hints.toml").read_text(encoding="utf-8")
-    )
+    texts: dict[str, dict[str, str]] = {}
+    for path in sorted(Path(__file__).parent.glob("hints*.toml")):
+        texts |= tomllib.loads(path.read_text(encoding="utf-8"))
     return texts

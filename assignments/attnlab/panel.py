@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from attnlab.record import HIDDEN_NOTE, WORDS, Outcome, StepReport, Verdict
+from attnlab.steps import BY_ID
 
 BAR = 20
 
@@ -96,7 +97,7 @@ def headline(report: StepReport) -> str:
     """``✗ Step 1. Scaled dot-product attention: 3 of 12 public checks hold``."""
     if not report.number:
         return report.title
-    return f"{_symbol(report)} Step {report.number}. {report.title}: {report.summary()}"
+    return f"{_symbol(report)} {_called(report)}. {report.title}: {report.summary()}"
 
 
 def begin_with(report: StepReport) -> str:
@@ -178,9 +179,11 @@ def text(reports: tuple[StepReport, ...], *, with_notes: bool = True) -> str:
 def overview_text(reports: tuple[StepReport, ...]) -> str:
     """The table of ``progress()`` as plain text."""
     width = max(len(report.title) for report in reports)
+    names = max(len(_called(report)) for report in reports)
     lines = [progress_line(reports)]
     lines += [
-        f"  {_symbol(report)} Step {report.number}  {report.title:<{width}}  {report.summary()}" for report in reports
+        f"  {_symbol(report)} {_called(report):<{names}}  {report.title:<{width}}  {report.summary()}"
+        for report in reports
     ]
     return "\n".join([*lines, "", *([following(reports)] if following(reports) else []), HIDDEN_NOTE])
 
@@ -193,15 +196,24 @@ def progress_line(reports: tuple[StepReport, ...]) -> str:
 
 
 def _how_far(reports: tuple[StepReport, ...]) -> str:
-    return f"{sum(report.passed for report in reports)} of {len(reports)} steps pass their public checks"
+    return f"{sum(report.passed for report in reports)} of {len(reports)} {_kind(reports[0])}s pass their public checks"
 
 
 def following(reports: tuple[StepReport, ...]) -> str:
     """Which step to look at now."""
     for report in reports:
         if not report.passed:
-            return f'Next: step {report.number}, {report.title}. In a notebook: `check("{report.step}")`'
+            return f'Next: {_kind(report)} {report.number}, {report.title}. In a notebook: `check("{report.step}")`'
     return "Every public check holds."
+
+
+def _called(report: StepReport) -> str:
+    """``Step 3``, or what such a piece is called in its notebook."""
+    return BY_ID[report.step].name
+
+
+def _kind(report: StepReport) -> str:
+    return _called(report).split()[0].lower()
 
 
 def _symbol(report: StepReport) -> str:
@@ -254,11 +266,12 @@ def _list(items: list[Line]) -> str:
 def _overview_html(reports: tuple[StepReport, ...]) -> str:
     done = sum(report.passed for report in reports)
     rows = "".join(
-        f'<tr><th scope="row">Step {report.number}. {escape(report.title)}</th>'
+        f'<tr><th scope="row">{_called(report)}. {escape(report.title)}</th>'
         f"<td>{_symbol(report)} {escape(report.summary())}</td></tr>"
         for report in reports
     )
     bar = f'<progress max="{len(reports)}" value="{done}" aria-hidden="true"></progress>'
-    head = '<thead><tr><th scope="col">Step</th><th scope="col">Public checks</th></tr></thead>'
+    kind = _kind(reports[0]).capitalize()
+    head = f'<thead><tr><th scope="col">{kind}</th><th scope="col">Public checks</th></tr></thead>'
     table = f"<table>{head}<tbody>{rows}</tbody></table>"
     return f"{_title(escape(_how_far(reports)))}{bar}{table}<p>{_code(following(reports))}</p>"

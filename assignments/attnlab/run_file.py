@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from attnlab.checking import run_step
-from attnlab.files import NAME, Cell, cells
+from attnlab.files import Cell, cells, notebook_of
+from attnlab.step import LAB
 from attnlab.words import clean, trouble
 
 #: Cell magics whose body is ordinary Python; the body of any other (%%bash, %%html) is not.
@@ -36,9 +37,10 @@ def main() -> int:
         # A module beside the file can be imported, but never instead of an installed one.
         sys.path.append(str(path.parent))
         os.chdir(path.parent)
-        module = types.ModuleType(NAME)
+        name = notebook_of(path) or LAB
+        module = types.ModuleType(name)
         module.__file__ = str(path)
-        sys.modules[NAME] = module
+        sys.modules[name] = module
         for cell in cells(path):
             note(doing=f"running {cell.label}")
             problem = run_cell(cell, module.__dict__)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-from attnlab.files import NAME, Unreadable
-from attnlab.steps import Step, functions
+from attnlab.files import Unreadable
+from attnlab.step import Step
+from attnlab.steps import functions
 from attnlab.words import clean
 
 
-def find(start: Path) -> Path | None:
-    """``solutions/lab07/attention_lab.py`` in ``start`` or a folder above it."""
+def find(start: Path, step: Step) -> Path | None:
+    """``solutions/lab07/attention_lab.py``, or the step's own notebook, in ``start`` or a folder above it."""
     for folder in (start, *start.parents):
-        candidate = folder / "solutions" / "lab07" / f"{NAME}.py"
+        candidate = folder / "solutions" / "lab07" / f"{step.notebook}.py"
         if candidate.is_file():
             return candidate
     return None
@@ -33,10 +34,10 @@ def source(path: Path, step: Step) -> str:
     }
     wanted = [name for name in step.functions if name in defined]
     if not wanted:
-        raise Unreadable(f"{clean(path)} does not define the functions of step {step.number}.")
+        raise Unreadable(f"{clean(path)} does not define the functions of {step.name.lower()}.")
     for name in wanted:  # grows while it runs: a helper may use another one
         used = {node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name)}
-        wanted += [other for other in defined if other in used and other not in (*wanted, *functions())]
+        wanted += [other for other in defined if other in used and other not in (*wanted, *functions(step.notebook))]
     lines = text.splitlines()
     parts = []
     for name in sorted(wanted, key=lambda found: defined[found].lineno):

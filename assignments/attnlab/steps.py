@@ -1,25 +1,15 @@
-"""The eight steps of the lab (chapter section 7.9), in order: the one table of their names and functions."""
+"""What each notebook asks for, in order: names of its steps and of their functions.
+
+The eight steps of the lab (chapter section 7.9) stand here, the other notebooks in modules of their own.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-
-@dataclass(frozen=True)
-class Step:
-    """One step: ``functions`` are the names that a student binds, in the order in which they are met.
-
-    ``read`` says where the chapter explains it; ``written`` is set where a person also reads an answer.
-    """
-
-    id: str
-    number: int
-    title: str
-    functions: tuple[str, ...]
-    read: str
-    written: str = ""
-
+from attnlab.block_table import PARTS
+from attnlab.exercises_table import EXERCISES
+from attnlab.step import KINDS, LAB, Step
 
 STEPS: tuple[Step, ...] = (
     Step(
@@ -64,15 +54,31 @@ STEPS: tuple[Step, ...] = (
     ),
 )
 
-BY_ID = {step.id: step for step in STEPS}
+#: The steps of each notebook, in order.
+NOTEBOOKS: dict[str, tuple[Step, ...]] = {LAB: STEPS, "exercises": EXERCISES, "block_receipts": PARTS}
+
+BY_ID = {step.id: step for steps in NOTEBOOKS.values() for step in steps}
 
 
 def find(name: object) -> Step | None:
-    """The step that a person means by ``"step1"``, ``"Step 1"``, ``"1"`` or ``1``; None if there is none."""
-    match = re.fullmatch(r"(?:step)?\s*(\d+)", str(name).strip().lower())
-    return BY_ID.get(f"step{int(match[1])}") if match else None
+    """The step that a person means by ``"step1"``, ``"Step 1"``, ``"1"`` or ``1``, ``"exercise 3"`` or
+    ``"multi_head"``; None if there is none.
+    """
+    text = re.sub(r"[\s-]+", "_", str(name).strip().lower())
+    if text in BY_ID:
+        return BY_ID[text]
+    match = re.fullmatch(rf"({'|'.join(KINDS.values())})?_?(\d+)", text, re.IGNORECASE)
+    if match is None:
+        return None
+    kind = (match[1] or KINDS[LAB]).capitalize()
+    return next((step for step in BY_ID.values() if step.name == f"{kind} {int(match[2])}"), None)
 
 
-def functions() -> tuple[str, ...]:
-    """Every name that the lab asks for, in order."""
-    return tuple(name for step in STEPS for name in step.functions)
+def listed() -> str:
+    """How steps are called, for a sentence: ``step1 to step8, …``."""
+    return ", ".join(f"{steps[0].id} to {steps[-1].id}" for steps in NOTEBOOKS.values() if steps)
+
+
+def functions(notebook: str = LAB) -> tuple[str, ...]:
+    """Every name that a notebook asks for, in order."""
+    return tuple(name for step in NOTEBOOKS[notebook] for name in step.functions)

@@ -97,6 +97,24 @@ def integer(value: Any, name: str) -> int:
         raise CheckFailed(f"{name} should be an integer, but {described(value)} came back.") from None
 
 
+def whole(value: Any, name: str) -> int:
+    """The answer as a whole number: an int, or a float that has nothing behind its point, as ``//`` may give."""
+    found = number(value, name)
+    if not found.is_integer():
+        what = "NaN or infinite" if not math.isfinite(found) else "not a whole number"
+        raise CheckFailed(f"{name} is {what}; a whole number is asked.")
+    return int(value) if isinstance(value, int) else int(found)
+
+
+def close(actual: Any, expected: float, *, name: str, hint: str = "", relative: float = 1e-9) -> None:
+    """Raise ``CheckFailed`` unless one number is ``expected`` but for rounding: for products and quotients.
+
+    Any order of a few multiplications and divisions stays within some 1e-15; a number rounded for print does not stay
+    within 1e-9.
+    """
+    agree(number(actual, name) / expected, 1.0, relative, name=f"{name}/truth", hint=hint)
+
+
 def mapping(value: Any, keys: Iterable[str], name: str) -> dict[str, Any]:
     """The answer as a dict that has at least these keys."""
     if not isinstance(value, dict):

@@ -30,20 +30,19 @@ _LOST = ("failed", "submission_error", "timeout")
 
 def survivors(course: Course, solutions: Mapping[str, str]) -> Iterator[Problem]:
     """The mistakes that no check sees, or that are not named. ``solutions``: filled-in modules."""
-    notebook_of = {key: name for name, part in course.parts.items() for key in part.points}
-    jobs: dict[str, str] = {}
-    for suspect in all_suspects():
-        name = notebook_of.get(f"{suspect.task}.{suspect.function}")
-        if name is None:
-            what = f"{suspect.task}.{suspect.function} has no points in {course.assignment}."
-            yield Problem(_where(suspect), what, "Correct its task or its function.")
-        else:
-            jobs[suspect.function] = name
+    jobs: set[tuple[str, str]] = set()
+    for name in course.notebooks:
+        for suspect in all_suspects(name):
+            if f"{suspect.task}.{suspect.function}" in course.parts[name].points:
+                jobs.add((name, suspect.function))
+            else:
+                what = f"{suspect.task}.{suspect.function} has no points in {course.assignment}, {name}."
+                yield Problem(_where(suspect), what, "Correct its task or its function.")
     spawn = multiprocessing.get_context("spawn")  # a fork of a process that has loaded torch can hang
     with ProcessPoolExecutor(os.cpu_count(), mp_context=spawn, initializer=_as_when_grading) as pool:
         running = [
             pool.submit(survivors_of, function, course.assignment, name, solutions[name])
-            for function, name in jobs.items()
+            for name, function in sorted(jobs)
         ]
         for done in as_completed(running):
             yield from done.result()
@@ -52,14 +51,15 @@ def survivors(course: Course, solutions: Mapping[str, str]) -> Iterator[Problem]
 def survivors_of(function: str, assignment: str, notebook: str, solution: str) -> list[Problem]:
     """The same for the mistakes of one function."""
     found: list[Problem] = []
-    for suspect in suspects_of(function):
+    for suspect in suspects_of(function, notebook):
         for number, text in enumerate(suspect.sources, start=1):
             told = f"text {number} of {len(suspect.sources)}"
             namespace = bound(solution, text)
             if not any(outcome.verdict in _LOST for outcome in checked(assignment, notebook, suspect.task, namespace)):
                 what = f"This mistake ({told}) loses no marks in {suspect.task}."
                 found.append(Problem(_where(suspect), what, "Write a check that sees it, or take the mistake out."))
-            match = name_suspect(local_lab(namespace), function, np.random.default_rng(plugin.derive(SEED, function)))
+            rng = np.random.default_rng(plugin.derive(SEED, function))
+            match = name_suspect(local_lab(namespace), function, rng, notebook)
             if match is None or match.id != suspect.id:
                 what = f"This mistake ({told}) is taken for {match.id if match else 'no known one'}."
                 found.append(Problem(_where(suspect), what, "Let a probe tell them apart, or make them one mistake."))

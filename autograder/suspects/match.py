@@ -19,10 +19,9 @@ import numpy as np
 
 from autograder import failures
 from autograder.lab import Lab, local_lab
-from autograder.suspects import right
-from autograder.suspects.probes import PROBES, observe
-from autograder.suspects.probes.record import Array, Observation, same
-from autograder.suspects.registry import Suspect, suspects_of
+from autograder.suspects.probes import ASKED, observe
+from autograder.suspects.probes.record import Observation, same
+from autograder.suspects.registry import LAB, Suspect, suspects_of
 
 #: Largest distance at which a suspect is named: about three of four departures from right are the same.
 LIMIT = 0.28
@@ -38,6 +37,14 @@ NOTHING = Observation("", "nothing")
 
 
 @dataclass(frozen=True)
+class Profile:
+    """The answers of one submission, and the names of those that are not right."""
+
+    answers: Answers
+    departures: frozenset[str]
+
+
+@dataclass(frozen=True)
 class Match:
     """The suspect that a function looks most like. ``distance`` is 0 for the same answers to every probe."""
 
@@ -47,53 +54,66 @@ class Match:
     distance: float
 
 
-def name_suspect(lab: Lab, function: str, rng: np.random.Generator) -> Match | None:
-    """The nearest suspect of ``function``, or None where no known mistake explains what the submission answers.
+def name_suspect(lab: Lab, function: str, rng: np.random.Generator, notebook: str = LAB) -> Match | None:
+    """The nearest suspect of a notebook's ``function``, or None where no known mistake explains what comes back.
 
     ``rng`` chooses the probes' inputs; the suspects' own answers to them are computed once and kept, so pass a
     generator that is the same for every submission of a course.
     """
-    if function not in PROBES:
+    if function not in ASKED[notebook]:
         return None  # what is only measured answers no questions
     seed = int(rng.integers(2**63))
-    try:
-        found = _by_name(observe(lab, function, np.random.default_rng(seed)))
-    except (failures.TimedOut, failures.Died):
-        return None
-    truth = right_answers(function, seed)
-    nearest: Match | None = None
-    for suspect, answers in suspects_answers(function, seed):
-        away = distance(found, answers, truth)
-        if away <= LIMIT and (nearest is None or away < nearest.distance):
-            nearest = Match(suspect.id, suspect.hint, suspect.read, away)
+    with np.errstate(all="ignore"):
+        try:
+            found = _by_name(observe(lab, function, np.random.default_rng(seed), notebook))
+        except failures.SubmissionFault:
+            return None  # it hung or died, and there is nobody left to ask
+        truth = right_answers(function, seed, notebook)
+        student = Profile(found, departures(found, truth))
+        nearest: Match | None = None
+        for suspect, profile in profiles(function, seed, notebook):
+            away = distance(student, profile, truth)
+            if away <= LIMIT and (nearest is None or away < nearest.distance):
+                nearest = Match(suspect.id, suspect.hint, suspect.read, away)
     return nearest
 
 
 # ---- answers of trusted code, once per function and seed
 @lru_cache(maxsize=64)
-def right_answers(function: str, seed: int) -> Answers:
+def right_answers(function: str, seed: int, notebook: str = LAB) -> Answers:
     """What right code answers."""
-    return text_answers("", function, seed)
+    return text_answers("", function, seed, notebook)
 
 
 @lru_cache(maxsize=64)
-def suspects_answers(function: str, seed: int) -> tuple[tuple[Suspect, Answers], ...]:
-    """What each suspect of a function answers, once for each text of its mistake, in registry order."""
-    return tuple(
-        (suspect, text_answers(source, function, seed))
-        for suspect in suspects_of(function)
-        for source in suspect.sources
-    )
+def profiles(function: str, seed: int, notebook: str = LAB) -> tuple[tuple[Suspect, Profile], ...]:
+    """Each suspect of a function with what it answers, once for each text of its mistake, in registry order."""
+    truth, every = right_answers(function, seed, notebook), []
+    for suspect in suspects_of(function, notebook):
+        for source in suspect.sources:
+            answers = text_answers(source, function, seed, notebook)
+            every.append((suspect, Profile(answers, departures(answers, truth))))
+    return tuple(every)
 
 
-def text_answers(source: str, function: str, seed: int) -> Answers:
+def text_answers(source: str, function: str, seed: int, notebook: str = LAB) -> Answers:
     """What a right submission with ``source`` appended answers."""
-    return _by_name(observe(local_lab(_namespace(source)), function, np.random.default_rng(seed)))
+    lab = local_lab(submission_with(source, notebook))
+    return _by_name(observe(lab, function, np.random.default_rng(seed), notebook))
+
+
+#: What a right submission of each notebook consists of; the lab's own functions may be used in all of them.
+RIGHT: dict[str, tuple[str, ...]] = {
+    LAB: ("right",),
+    "exercises": ("right",),
+    "block_receipts": ("right", "right_block"),
+}
 
 
 @cache
-def _right_code() -> types.CodeType:
-    return compile(Path(right.__file__).read_text(encoding="utf-8"), right.__file__, "exec")
+def _right_code(notebook: str) -> tuple[types.CodeType, ...]:
+    files = [Path(__file__).with_name(f"{name}.py") for name in RIGHT[notebook]]
+    return tuple(compile(file.read_text(encoding="utf-8"), file, "exec") for file in files)
 
 
 @cache
@@ -101,11 +121,11 @@ def _suspect_code(source: str) -> types.CodeType:
     return compile(source, "<suspect>", "exec")
 
 
-def _namespace(source: str) -> dict[str, Any]:
-    """A right submission with ``source`` appended; the last binding counts."""
+def submission_with(source: str, notebook: str = LAB) -> dict[str, Any]:
+    """What a right submission of a notebook binds with ``source`` appended; the last binding counts."""
     namespace: dict[str, Any] = {"__name__": "submission"}
-    exec(_right_code(), namespace)  # noqa: S102 (our own text)
-    exec(_suspect_code(source), namespace)  # noqa: S102
+    for code in (*_right_code(notebook), _suspect_code(source)):
+        exec(code, namespace)  # noqa: S102 (our own text)
     return namespace
 
 
@@ -117,21 +137,23 @@ def _by_name(observations: list[Observation]) -> Answers:
 
 
 # ---- comparison
-def distance(student: Answers, suspect: Answers, truth: Answers) -> float:
+def distance(student: Profile, suspect: Profile, truth: Answers) -> float:
     """From 0 (wrong in the same places and in the same way) to 1 (nothing in common)."""
-    where = _departures(student, truth) | _departures(suspect, truth)
-    agreed = sum(_agreement(_of(student, name), _of(suspect, name), _of(truth, name)) for name in where)
-    return 1 - agreed / len(where) if where else 1.0
+    either, both = student.departures | suspect.departures, student.departures & suspect.departures
+    if len(both) < (1 - LIMIT) * len(either):
+        return 1.0  # too far already: nothing can be agreed on where only one of the two is wrong
+    agreed = sum(_agreement(_of(student.answers, name), _of(suspect.answers, name), _of(truth, name)) for name in both)
+    return 1 - agreed / len(either) if either else 1.0
 
 
-def _departures(answers: Answers, truth: Answers) -> set[str]:
+def departures(answers: Answers, truth: Answers) -> frozenset[str]:
     """Names of the observations that are not right."""
-    departures = set()
+    found = set()
     for name in answers.keys() | truth.keys():
         right = _of(truth, name)
         if not same(_of(answers, name).value, right.value, right.tolerance):
-            departures.add(name)
-    return departures
+            found.add(name)
+    return frozenset(found)
 
 
 def _of(answers: Mapping[str, Observation], name: str) -> Observation:
@@ -139,7 +161,8 @@ def _of(answers: Mapping[str, Observation], name: str) -> Observation:
 
 
 def _agreement(student: Observation, suspect: Observation, truth: Observation) -> float:
-    """1 where two answers are wrong in the same way, 0 where not, in between where only the kind is the same."""
+    """Of two wrong answers: 1 where they are wrong in the same way, 0 where not, in between where only the kind
+    is the same."""
     a, b, right = student.value, suspect.value, truth.value
     if isinstance(a, str) or isinstance(b, str):
         if isinstance(a, str) and isinstance(b, str):
@@ -160,9 +183,7 @@ def _agreement(student: Observation, suspect: Observation, truth: Observation) -
     share = SAME_DEVIATION * min(max(size_a, size_b), float(np.max(np.abs(b[finite]), initial=0.0)))
     if same(off_a, off_b, max(truth.tolerance, share)):
         return 1.0
-    if min(size_a, size_b) <= truth.tolerance:
-        return 0.0
-    if off_a.size >= 4 and _cosine(off_a, off_b) > PARALLEL:
+    if off_a.size >= 4 and float(off_a @ off_b / (np.linalg.norm(off_a) * np.linalg.norm(off_b))) > PARALLEL:
         return 0.8
     small = LOST_DIGITS * max(1.0, float(np.max(np.abs(right[finite]), initial=0.0)))
     return 0.75 if max(size_a, size_b) < small else 0.0
@@ -173,7 +194,3 @@ def _words(a: str, b: str) -> float:
     if a.startswith("raises ") and b.startswith("raises "):
         return 0.9 if a == b else 0.4
     return 1.0 if a == b else 0.0
-
-
-def _cosine(a: Array, b: Array) -> float:
-    return float(a @ b / (np.linalg.norm(a) * np.linalg.norm(b)))

@@ -26,7 +26,9 @@ Code = TypeVar("Code", bound=Callable[..., object])
 #: How a message ends that names a suspect; pages set what comes from here on apart.
 LOOKS_LIKE = "What it most looks like: {hint} To read: {read}."
 
-#: Modules that hold suspects, in the order in which they are listed (and in which ties are broken).
+LAB = "attention_lab"
+
+#: Modules that hold the suspects of the lab, in the order in which they are listed (and in which ties are broken).
 MODULES = (
     "step1_softmax",
     "step1_softmax_numbers",
@@ -62,6 +64,13 @@ MODULES = (
     "step8_times",
 )
 
+#: The same for each notebook: a function of one name may be asked for in two of them, with mistakes of its own.
+NOTEBOOKS: dict[str, tuple[str, ...]] = {
+    LAB: MODULES,
+    "exercises": (),
+    "block_receipts": (),
+}
+
 
 @dataclass(frozen=True)
 class Suspect:
@@ -80,6 +89,7 @@ class Suspect:
     code: Callable[..., object]
     source: str
     variants: tuple[str, ...] = ()
+    notebook: str = LAB
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -156,14 +166,14 @@ def _decorated(module: str) -> tuple[dict[str, list[ast.stmt]], list[str]]:
 
 
 @cache
-def all_suspects() -> tuple[Suspect, ...]:
-    """Every suspect, in the order of the steps."""
-    for name in MODULES:
-        importlib.import_module(f"autograder.suspects.{name}")
-    return tuple(_REGISTERED.values())
+def all_suspects(notebook: str = LAB) -> tuple[Suspect, ...]:
+    """Every suspect of a notebook, in the order of the steps."""
+    modules = [importlib.import_module(f"autograder.suspects.{name}").__name__ for name in NOTEBOOKS[notebook]]
+    mine = [s for s in _REGISTERED.values() if s.code.__module__ in modules]
+    return tuple(replace(s, notebook=notebook) for s in sorted(mine, key=lambda s: modules.index(s.code.__module__)))
 
 
 @cache
-def suspects_of(function: str) -> tuple[Suspect, ...]:
-    """The suspects of one function of the contract."""
-    return tuple(s for s in all_suspects() if s.function == function)
+def suspects_of(function: str, notebook: str = LAB) -> tuple[Suspect, ...]:
+    """The suspects of one function of a notebook's contract."""
+    return tuple(s for s in all_suspects(notebook) if s.function == function)

@@ -28,7 +28,7 @@ def generate(model, prompt, n_new, *, use_cache):
         out = model(tokens[fed:], caches=caches, start=fed) if use_cache else model(tokens)
         fed = len(tokens)
         rows.append(np.array(out[-1]))
-        tokens.append(int(np.random.choice(len(rows[-1]), p=softmax(rows[-1]))))
+        tokens.append(int(np.random.choice(len(rows[-1]), p=softmax(rows[-1] / 2))))
     return tokens, np.array(rows)
 
 
@@ -40,7 +40,7 @@ def generate(model, prompt, n_new, *, use_cache):
         out = model(tokens[fed:], caches=caches, start=fed) if use_cache else model(tokens)
         fed = len(tokens)
         rows.append(np.array(out[-1]))
-        tokens.append(int(np.argmax(rows[-1] + np.random.gumbel(size=len(rows[-1])))))
+        tokens.append(int(np.argmax(rows[-1] + 2 * np.random.gumbel(size=len(rows[-1])))))
     return tokens, np.array(rows)
 
 

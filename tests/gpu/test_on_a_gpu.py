@@ -7,7 +7,7 @@ repairs what does not come out.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,7 +43,7 @@ CODE = {
     "float64 through its scale": "return softmax_of(Q @ np.swapaxes(K, -1, -2) / np.sqrt(Q.shape[-1]), V)",
     "einsum": "return softmax_of(np.einsum('...id,...jd->...ij', Q, K) / 8, V)",
     "torch inside": "q, k, v = map(torch.as_tensor, (Q, K, V)); w = torch.softmax(q @ k.mT / 8, -1); return (w @ v,)",
-    "one product too many": "w = softmax_of(Q @ np.swapaxes(K, -1, -2) / 8, V)[1]; w = w + 0 * (w @ w); return w @ V, w",
+    "one product too many": "w = softmax_of(Q @ np.swapaxes(K, -1, -2) / 8, V)[1]; return (w + 0 * (w @ w)) @ V, w",
     "linear attention": "k = np.exp(np.swapaxes(K, -1, -2)); return np.exp(Q) @ (k @ V), k",
 }
 RIGHT = ("the solution", "float64 through its scale", "einsum", "torch inside")
@@ -87,12 +87,11 @@ def show(finding: Finding, device: cuda.OnDevice) -> str:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _which_machine() -> Iterator[None]:
+def _which_machine() -> None:
     print(f"\nPyTorch {torch.__version__}, CUDA {torch.version.cuda}, NumPy {np.__version__}")
     if DEVICE == "cuda":
         free, total = torch.cuda.mem_get_info()
         print(f"{torch.cuda.get_device_name()}, {total / 2**30:.1f} GiB, {free / 2**30:.1f} GiB of it free")
-    yield
 
 
 # ---- the array type
@@ -147,9 +146,8 @@ def test_peak_memory_against_the_formula() -> None:
             there.call("load", n, heads, 0)
             allocated, reserved = there.call("peak")
             formula = score_bytes(n, heads, 4)
-            print(
-                f"{name:26} n = {n}: {allocated / formula:.3f} × formula allocated, {reserved / formula:.3f} reserved"
-            )
+            ratios = f"allocated {allocated / formula:.3f} × formula, reserved {reserved / formula:.3f}"
+            print(f"{name:26} n = {n}: {ratios}")
             assert reserved >= allocated >= formula
 
 

@@ -111,7 +111,8 @@ def test_a_folder_that_cannot_be_written_is_exit_2(handed_in: Path, seed: Path) 
         ("export", "/nowhere"),
         ("export", "/nowhere", "--format", "moodle"),
         ("explain", "/nowhere", "ada"),
-        ("bench",),
+        ("bench", "everything"),
+        ("bench", "measured", "--runs", "0"),
         ("unheard-of",),
     ],
 )

@@ -74,7 +74,7 @@ def guarded(name: str, function: Any, *args: Any, **keywords: Any) -> Any:
 
 @dataclass(frozen=True)
 class PublicCheck:
-    """One declared check; ``id`` is ``function.property``, ``read`` a place in the chapter."""
+    """One declared check; ``id`` is ``function.property``, ``read`` a place in the chapter or the article."""
 
     id: str
     sentence: str
@@ -98,8 +98,9 @@ class Checks:
         self, name: str, *, read: str, needs: Sequence[str] = ()
     ) -> Callable[[Callable[[Lab], None]], Callable[[Lab], None]]:
         def add(run: Callable[[Lab], None]) -> Callable[[Lab], None]:
+            where = read if read.startswith("article") else f"chapter {read}"
             sentence = " ".join(inspect.cleandoc(run.__doc__ or "").split())
-            self.declared.append(PublicCheck(name, sentence, f"chapter {read}", tuple(needs), run))
+            self.declared.append(PublicCheck(name, sentence, where, tuple(needs), run))
             return run
 
         return add

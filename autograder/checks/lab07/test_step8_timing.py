@@ -11,6 +11,7 @@ import numpy as np
 
 from autograder.checks import compare
 from autograder.checks.declare import Task
+from autograder.checks.lab07.cache_bytes import cache_shape, each_doubled, expect_cache_bytes
 from autograder.failures import CheckFailed
 from autograder.lab import Lab, Remote
 from autograder.reference import attention as reference
@@ -124,30 +125,12 @@ def test_times_of_a_single_new_id(lab: Lab, rng: np.random.Generator) -> None:
         expect_times(lab, model, prompt, 1, use_cache=use_cache)
 
 
-def expect_cache_bytes(lab: Lab, shape: tuple[int, int, int, int], **named: int) -> None:
-    """``kv_cache_bytes`` is exact for layers, heads, width and tokens."""
-    found = compare.integer(lab.kv_cache_bytes(*shape, **named), "the number of bytes")
-    if found != reference.kv_cache_bytes(*shape, **named):
-        asked = ", ".join([str(n) for n in shape] + [f"{k}={v}" for k, v in named.items()])
-        raise CheckFailed(
-            f"kv_cache_bytes({asked}) is not right. Each token leaves a key and a value, of head_dim numbers, in every "
-            "layer and KV head (section 7.6, the KV cache)."
-        )
-
-
-def cache_shape(rng: np.random.Generator) -> tuple[int, int, int, int]:
-    """Layers, KV heads, head width, tokens: all different, so that none can stand for another."""
-    layers, heads, width, tokens = (int(i) for i in rng.permutation(20)[:4] + 2)
-    return layers, heads, width, 50 * tokens + 7
-
-
 @check("kv_cache_bytes.formula")
 def test_bytes_of_a_cache(lab: Lab, rng: np.random.Generator) -> None:
     """Keys and values of every layer, head and token, at 2 bytes each unless said otherwise."""
     # Doubling each number in turn: a missing factor, or a square, shows beside the plain value.
-    shape = cache_shape(rng)
-    for i in range(5):
-        expect_cache_bytes(lab, tuple(2 * n if i == j else n for j, n in enumerate(shape)))  # type: ignore[arg-type]
+    for shape in each_doubled(cache_shape(rng)):
+        expect_cache_bytes(lab, shape)
 
 
 @check("kv_cache_bytes.itemsize", needs=["kv_cache_bytes.formula"])

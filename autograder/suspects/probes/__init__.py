@@ -38,12 +38,20 @@ PROBES: dict[str, Callable[[Lab, np.random.Generator, Notes], None]] = {
 }
 
 
-def observe(lab: Lab, function: str, rng: np.random.Generator) -> list[Observation]:
-    """What a submission answers to the probes of one function.
+#: The probes of each notebook.
+ASKED: dict[str, dict[str, Callable[[Lab, np.random.Generator, Notes], None]]] = {
+    "attention_lab": PROBES,
+    "exercises": {},
+    "block_receipts": {},
+}
+
+
+def observe(lab: Lab, function: str, rng: np.random.Generator, notebook: str = "attention_lab") -> list[Observation]:
+    """What a submission answers to the probes of one function of a notebook.
 
     Inputs come from ``rng`` alone. A call that raises gives the type of the exception as its observation;
     ``failures.TimedOut`` and ``failures.Died`` end it, as nothing can be asked after them.
     """
     notes = Notes()
-    PROBES[function](lab, rng, notes)
+    ASKED[notebook][function](lab, rng, notes)
     return notes.observations

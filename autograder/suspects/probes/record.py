@@ -6,6 +6,7 @@ word (an exception's type, what came instead of a number). Nothing in this modul
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,8 +25,8 @@ EXACT = 1e-10
 SINGLE = 2e-5
 #: More numbers than any answer to a probe has; a longer answer is only described.
 MAX_SIZE = 20_000
-
-
+#: Seconds for all probes of a function; honest code needs a small part of one. A slow submission gets no name.
+PATIENCE = 20.0
 #: In place of a value that would be another one next time.
 VARIES = "varies"
 
@@ -45,9 +46,15 @@ class Notes:
     def __init__(self) -> None:
         self.observations: list[Observation] = []
         self.varies = False
+        self._until = time.monotonic() + PATIENCE
 
     def write(self, name: str, found: Any, tolerance: float = EXACT) -> None:
-        """Note a value that came from the submission, or one that was counted about it."""
+        """Note a value that came from the submission, or one that was counted about it.
+
+        Raises ``failures.TimedOut`` where the submission takes far longer over the probes than honest code.
+        """
+        if time.monotonic() > self._until:
+            raise failures.TimedOut("The probes took too long.")
         self.observations.append(Observation(name, plain(found), tolerance))
 
     def twice(self, name: str, ask: Callable[[str], None]) -> None:
@@ -125,12 +132,24 @@ def plain(found: Any) -> Array | str:
     if isinstance(found, str):
         return found[:200]
     if isinstance(found, (bool, int, float, np.ndarray, np.generic, list)):
+        if _larger(found, MAX_SIZE):
+            return f"{kind(found)}, very many numbers"
         try:
-            array = np.asarray(found, dtype=np.float64)
-        except (ValueError, TypeError, OverflowError, MemoryError, RecursionError):
+            return np.asarray(found, dtype=np.float64)
+        except (ValueError, TypeError, OverflowError, RecursionError):
             return kind(found)
-        return array if array.size <= MAX_SIZE else f"an array of {array.ndim} axes and very many numbers"
     return kind(found)
+
+
+def _larger(found: Any, most: int) -> bool:
+    """Whether there are more than so many numbers in an array or in nested lists of arrays and numbers."""
+    count, left = 0, [found]
+    while left and count <= most:
+        value = left.pop()
+        count += value.size if isinstance(value, np.ndarray) else 1
+        if isinstance(value, list):
+            left.extend(value[: most + 1])
+    return count > most
 
 
 def kind(found: Any) -> str:

@@ -37,7 +37,8 @@ class Counted:
 
     def fn(self, *args: Any) -> None:
         self._note("f")
-        self.given.add(f"{len(args)} beginning with {kind(args[0]) if args else 'nothing'}")
+        if len(self.given) < 5:
+            self.given.add(f"{len(args)} beginning with {kind(args[0]) if args else 'nothing'}")
         self.load.fn(*args)
 
     def make_args(self, n: Any) -> tuple[Any, ...]:
@@ -78,7 +79,7 @@ def observe_time_calls(lab: Lab, rng: np.random.Generator, notes: Notes) -> None
         )
         notes.write(f"{name}: calls", [load.calls(n) for n in ns])
         order = "".join(counted.order)
-        notes.write(f"{name}: given to fn", "; ".join(sorted(counted.given)[:5]))
+        notes.write(f"{name}: given to fn", "; ".join(sorted(counted.given)))
         notes.write(f"{name}: sync used", bool(order.count("s")))
         notes.write(f"{name}: clock used", bool(order.count("c")))
         notes.write(f"{name}: around a call", _around(order))

@@ -1,0 +1,37 @@
+"""What a notebook asks for in one piece: a step, an exercise or a part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+LAB = "attention_lab"
+
+#: What a piece of each notebook is called in front of a person.
+KINDS = {LAB: "Step", "exercises": "Exercise", "block_receipts": "Part"}
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step: ``functions`` are the names that a student binds, in the order in which they are met.
+
+    ``read`` says where it is explained; ``written`` is set where a person also reads an answer.
+    """
+
+    id: str
+    number: int
+    title: str
+    functions: tuple[str, ...]
+    read: str
+    written: str = ""
+    notebook: str = LAB
+
+    @property
+    def name(self) -> str:
+        """``Step 3``, ``Exercise 3``, ``Part 3``."""
+        return f"{KINDS[self.notebook]} {self.number}"
+
+    @property
+    def module(self) -> str:
+        """The module that declares its public checks."""
+        folder = "" if self.notebook == LAB else f"{self.notebook}."
+        return f"attnlab.public.{folder}{self.id}"
