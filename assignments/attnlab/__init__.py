@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from attnlab.checking import check
     from attnlab.overview import progress
+    from attnlab.answering import answer
 
 __version__ = "0.1.0"
-__all__ = ["attempt", "check", "experiment", "progress"]
+__all__ = ["answer", "attempt", "check", "experiment", "progress"]
 
 #: Set to "1" by a grader and by ``attnlab check``: code runs, experiments and panels do not.
 GRADING = "ATTNLAB_GRADING"
 
-_HOME = {"check": "attnlab.checking", "progress": "attnlab.overview"}
+_HOME = {"answer": "attnlab.answering", "check": "attnlab.checking", "progress": "attnlab.overview"}
 
 
 def is_grading() -> bool:

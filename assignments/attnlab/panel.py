@@ -8,7 +8,7 @@ from html import escape
 from itertools import groupby
 from typing import Any
 
-from attnlab.record import HIDDEN_NOTE, WORDS, Outcome, StepReport, Verdict
+from attnlab.record import HIDDEN_NOTE, QUESTIONS_NOTE, WORDS, Outcome, StepReport, Verdict
 from attnlab.steps import BY_ID
 
 BAR = 20
@@ -88,22 +88,28 @@ class Panel:
 def notes(reports: tuple[StepReport, ...]) -> list[str]:
     """Sentences under the checks: where help is, what a person reads, and that there are hidden checks."""
     written = [report.written for report in reports if report.written]
+    if len(written) > 3:
+        written = ["What you write in words is read by a person."]
     unfinished = next((report for report in reports if report.number and not report.passed), None)
     stuck = [f"Stuck? In a terminal, `attnlab hint {unfinished.step}` gives a hint."] if unfinished else []
-    return [*stuck, *written, HIDDEN_NOTE]
+    return [*stuck, *written, _checks_note(reports)]
+
+
+def _checks_note(reports: tuple[StepReport, ...]) -> str:
+    return HIDDEN_NOTE if any(report.number for report in reports) else QUESTIONS_NOTE
 
 
 def headline(report: StepReport) -> str:
     """``✗ Step 1. Scaled dot-product attention: 3 of 12 public checks hold``."""
     if not report.number:
-        return report.title
+        return f"{_symbol(report)} {report.title}: {report.summary()}" if len(report.outcomes) > 1 else report.title
     return f"{_symbol(report)} {_called(report)}. {report.title}: {report.summary()}"
 
 
 def begin_with(report: StepReport) -> str:
     """Which function to look at first, where more than one does not hold; empty where that needs no saying."""
     open_ones = list(dict.fromkeys(o.function for o in report.outcomes if o.verdict != "passed"))
-    if len(open_ones) < 2:
+    if len(open_ones) < 2 or not report.number:
         return ""
     first = next(o for o in report.outcomes if o.verdict != "passed")
     why = "the others build on it" if first.verdict == "not_written" else "what comes after it may follow from that"
@@ -117,11 +123,11 @@ class Line:
     verdict: Verdict
     sentence: str
     details: tuple[str, ...] = ()
+    said: str = ""
 
     @property
     def state(self) -> str:
-        symbol, words = WORDS[self.verdict]
-        return f"{symbol} {words}"
+        return self.said or " ".join(WORDS[self.verdict])
 
 
 def by_function(report: StepReport) -> list[tuple[str, list[Line]]]:
@@ -145,15 +151,16 @@ def by_function(report: StepReport) -> list[tuple[str, list[Line]]]:
 
 def _line(outcome: Outcome) -> Line:
     if outcome.verdict == "passed":
-        return Line(outcome.verdict, outcome.sentence)
+        details = (outcome.message,) if outcome.message else ()
+        return Line(outcome.verdict, outcome.sentence, details, outcome.state)
     if outcome.verdict in ("not_written", "waits"):  # the sentence of the check says nothing new here
-        return Line(outcome.verdict, outcome.message)
-    details = [outcome.message]
+        return Line(outcome.verdict, outcome.message, said=outcome.state)
+    said = [outcome.message]
     if outcome.looks_like:
-        details.append(f"What it most looks like: {outcome.looks_like}")
+        said.append(f"What it most looks like: {outcome.looks_like}")
     if outcome.read:
-        details.append(f"Read: {outcome.read}.")
-    return Line(outcome.verdict, outcome.sentence, tuple(details))
+        said.append(f"Read: {outcome.read}.")
+    return Line(outcome.verdict, outcome.sentence, tuple(said), outcome.state)
 
 
 def text(reports: tuple[StepReport, ...], *, with_notes: bool = True) -> str:

@@ -22,10 +22,15 @@ HIDDEN_NOTE = (
     "passing here is not the final mark."
 )
 
+QUESTIONS_NOTE = 'These questions are for you alone: progress("exercises") counts them, and no mark does.'
+
 
 @dataclass(frozen=True)
 class Outcome:
-    """One check: ``sentence`` says what was checked, ``message`` what came back, ``looks_like`` the guess."""
+    """One check: ``sentence`` says what was checked, ``message`` what came back, ``looks_like`` the guess.
+
+    ``state`` says the verdict in other words than ``WORDS``, where those would not fit.
+    """
 
     id: str
     function: str
@@ -34,6 +39,7 @@ class Outcome:
     message: str = ""
     looks_like: str = ""
     read: str = ""
+    state: str = ""
 
 
 @dataclass(frozen=True)
@@ -49,7 +55,12 @@ class StepReport:
 
     @property
     def passed(self) -> bool:
-        return not self.problem and bool(self.outcomes) and self.held == len(self.outcomes)
+        return not self.problem and self.held == len(self.outcomes) and bool(self.outcomes or self.written)
+
+    @property
+    def by_person_only(self) -> bool:
+        """Nothing here can be checked: a person reads it."""
+        return not self.outcomes and bool(self.written) and not self.problem
 
     @property
     def held(self) -> int:
@@ -64,6 +75,10 @@ class StepReport:
         """The state of the step in a few words."""
         if self.problem:
             return "could not be checked"
+        if self.by_person_only:
+            return "read by a person"
+        if not self.number:
+            return f"{self.held} of {len(self.outcomes)} answered right"
         if self.passed:
             return f"all {len(self.outcomes)} public checks hold"
         if self.untouched:

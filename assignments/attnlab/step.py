@@ -27,8 +27,8 @@ class Step:
 
     @property
     def name(self) -> str:
-        """``Step 3``, ``Exercise 3``, ``Part 3``."""
-        return f"{KINDS[self.notebook]} {self.number}"
+        """``Step 3``, ``Exercise 3``, ``Part 3``; what has no number is called by its title."""
+        return f"{KINDS[self.notebook]} {self.number}" if self.number else self.title
 
     @property
     def module(self) -> str:

@@ -191,6 +191,17 @@ def product_tolerance(*factors: npt.NDArray[Any]) -> float:
     return SAFETY * max(1, len(factors) - 1) * roundoff(*factors) * float(bound.max())
 
 
+def norm_tolerance(x: npt.NDArray[Any], scale: float) -> float:
+    """For rows of ``x (..., d)`` divided by a root of at least ``scale``: ``16·u·R·(1 + (M/scale)²)``, with ``M`` the
+    largest ``|x|`` and ``R = M/scale`` the largest a result can be.
+
+    The variance of a row may be computed as the mean of squares less the square of the mean, which is right and loses
+    ``(M/scale)²`` roundings.
+    """
+    largest = float(np.abs(x.astype(np.float64)).max()) / scale
+    return 2 * SAFETY * roundoff(x) * largest * (1 + largest**2)
+
+
 def positions_tolerance(n: int, answer: Any) -> float:
     """``8·u·(1 + n)`` for sines of angles up to ``n``: an angle of size ``n`` is itself rounded by ``u·n``,
     and a table made by rotating row after row loses ``u`` in each of ``n`` rows.

@@ -15,12 +15,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from autograder.reference.attention import project, self_attention
+from autograder.reference.attention import self_attention
 
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[Any]
 Head = Sequence[Numbers]
 Row = Callable[[Sequence[float]], list[float]]
+
+
+def project(x: Numbers, W: Numbers) -> Floats:
+    """``x (..., d)`` times ``W (d, d_out)``; a single row without leading axes is one too."""
+    product: Floats = np.einsum("...m,md->...d", np.asarray(x, np.float64), np.asarray(W, np.float64))
+    return product
 
 
 # ---- heads (7.3)
@@ -45,7 +51,7 @@ def merge_heads(x: Numbers) -> Floats:
 
 def multi_head(X: Numbers, heads: Sequence[Head], W_o: Numbers, mask: Numbers | None = None) -> dict[str, Floats]:
     """``weights (..., h, n, n)``, ``concatenated (..., n, h*d_v)``, ``output (..., n, d_model)``. Section 7.3."""
-    found = [self_attention(X, *head, mask) for head in heads]
+    found = [self_attention(X, W_q, W_k, W_v, mask) for W_q, W_k, W_v in heads]
     concatenated = merge_heads(np.stack([output for output, _ in found], axis=-3))
     weights = np.stack([weights for _, weights in found], axis=-3)
     return {"weights": weights, "concatenated": concatenated, "output": project(concatenated, W_o)}
@@ -148,7 +154,7 @@ def top_k_router(x: Numbers, W_r: Numbers, k: int) -> Floats:
 
     def row(scores: Sequence[float]) -> list[float]:
         best = sorted(range(len(scores)), key=lambda e: -scores[e])[:k]
-        share = {e: 1.0 / math.fsum(math.exp(scores[other] - scores[e]) for other in best) for e in best}
+        share = {e: 1.0 / math.fsum(math.exp(min(scores[other] - scores[e], 700.0)) for other in best) for e in best}
         return [share.get(e, 0.0) for e in range(len(scores))]
 
     return _by_row(row, project(np.atleast_2d(x), W_r)).reshape(*x.shape[:-1], W_r.shape[-1])
@@ -163,7 +169,7 @@ def two_key_weight(gap: Any) -> Floats:
 def entropy(weights: Numbers) -> Floats:
     """``-Σ w ln w`` in nats over the last axis; a weight of 0 adds nothing. Article, section 4."""
     rows = np.asarray(weights, np.float64)
-    flat = [math.fsum(w * math.log(1.0 / w) for w in row if w > 0) for row in rows.reshape(-1, rows.shape[-1])]
+    flat = [-math.fsum(w * math.log(w) for w in row if w > 0) for row in rows.reshape(-1, rows.shape[-1])]
     return np.array(flat).reshape(rows.shape[:-1])
 
 

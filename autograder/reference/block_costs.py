@@ -12,6 +12,37 @@ from fractions import Fraction
 from typing import Any
 
 Shape = tuple[int, ...]
+Config = dict[str, Any]
+
+#: GPT-2 small (section 7.3) and Llama-3-8B (article, sections 1 and 13), as their configurations give them.
+GPT2: Config = {
+    "vocab": 50257,
+    "positions": 1024,
+    "d_model": 768,
+    "layers": 12,
+    "n_heads": 12,
+    "n_kv_heads": 12,
+    "head_dim": 64,
+    "d_ff": 3072,
+    "ffn_matrices": 2,
+    "biases": True,
+    "norm": "layer",
+    "tied": True,
+}
+LLAMA: Config = {
+    "vocab": 128256,
+    "positions": 0,
+    "d_model": 4096,
+    "layers": 32,
+    "n_heads": 32,
+    "n_kv_heads": 8,
+    "head_dim": 128,
+    "d_ff": 14336,
+    "ffn_matrices": 3,
+    "biases": False,
+    "norm": "rms",
+    "tied": False,
+}
 
 #: Bits of one number in each storage format. Article, section 5 (and 6 for the integer formats).
 BITS = {"fp32": 32, "bf16": 16, "fp16": 16, "fp8": 8, "int8": 8, "int4": 4}
@@ -29,7 +60,8 @@ def attention_matrices(d_model: int, n_heads: int, n_kv_heads: int, head_dim: in
 
 def ffn_layers(d_model: int, d_ff: int, matrices: int) -> list[Shape]:
     """Up and down, or gate, up and down, as (in, out). Section 7.3."""
-    return [(d_model, d_ff)] * (matrices - 1) + [(d_ff, d_model)]
+    up: list[Shape] = [(d_model, d_ff)] * (matrices - 1)
+    return [*up, (d_ff, d_model)]
 
 
 def total(shapes: list[Shape]) -> int:

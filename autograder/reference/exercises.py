@@ -119,7 +119,7 @@ def position_similarity(offset: int, d: int) -> float:
     return math.fsum(turn.real for turn in turns)
 
 
-def rope(x: Numbers, positions: Numbers, base: float = 10000.0) -> Floats:
+def rope(x: Numbers, positions: Sequence[int], base: float = 10000.0) -> Floats:
     """Exercise 8: ``x (..., n, d)`` with each pair of neighbouring coordinates turned by its position (section 7.4).
 
     A pair is one complex number, and turning it a product with another; frequencies are ``base^(-2i/d)``.

@@ -187,7 +187,6 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     n, d = X.shape
     angles = np.arange(n)[:, None] / 10000 ** (np.arange(0, d, 2) / d)
     places = 0.3 * np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n, d)
-    causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
         s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)

@@ -80,38 +80,6 @@ def order_gaps(X, perm, W_q, W_k, W_v):
 
 
 @suspect(
-    "order_last_token_without_mask",
-    task=TASK,
-    hint="The last slot is read from attention without a mask.",
-    read=EXERCISE,
-)
-def order_gaps(X, perm, W_q, W_k, W_v):
-    n, d = X.shape
-    angles = np.arange(n)[:, None] / 10000 ** (np.arange(0, d, 2) / d)
-    places = 0.3 * np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n, d)
-    causal = np.tri(n, dtype=bool)
-
-    def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
-        e = np.exp(s - s.max(axis=1, keepdims=True))
-        return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
-
-    def gap(a, b):
-        return float(np.abs(a - b).max())
-
-    plain, moved = run(X), run(X[perm])
-    placed, placed_moved = run(X + places), run(X[perm] + places)
-    masked, masked_moved = run(X, causal), run(X[perm], causal)
-    return {
-        "tokens": gap(moved, plain[perm]),
-        "mean_pool": gap(moved.mean(axis=0), plain.mean(axis=0)),
-        "mean_pool_positions": gap(placed_moved.mean(axis=0), placed.mean(axis=0)),
-        "mean_pool_causal": gap(masked_moved.mean(axis=0), masked.mean(axis=0)),
-        "last_token_causal": gap(moved[-1], plain[-1]),
-    }
-
-
-@suspect(
     "order_sum_instead_of_mean",
     task=TASK,
     hint="The pooled gaps are too large by a factor that is the number of tokens.",

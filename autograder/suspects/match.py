@@ -105,7 +105,7 @@ def text_answers(source: str, function: str, seed: int, notebook: str = LAB) -> 
 #: What a right submission of each notebook consists of; the lab's own functions may be used in all of them.
 RIGHT: dict[str, tuple[str, ...]] = {
     LAB: ("right",),
-    "exercises": ("right",),
+    "exercises": ("right", "right_exercises"),
     "block_receipts": ("right", "right_block"),
 }
 
@@ -138,12 +138,15 @@ def _by_name(observations: list[Observation]) -> Answers:
 
 # ---- comparison
 def distance(student: Profile, suspect: Profile, truth: Answers) -> float:
-    """From 0 (wrong in the same places and in the same way) to 1 (nothing in common)."""
+    """From 0 (wrong in the same places and in the same way) to 1 (too far to be named, or nothing is wrong)."""
     either, both = student.departures | suspect.departures, student.departures & suspect.departures
-    if len(both) < (1 - LIMIT) * len(either):
-        return 1.0  # too far already: nothing can be agreed on where only one of the two is wrong
-    agreed = sum(_agreement(_of(student.answers, name), _of(suspect.answers, name), _of(truth, name)) for name in both)
-    return 1 - agreed / len(either) if either else 1.0
+    # Where only one of the two is wrong there is nothing to agree on.
+    apart = float(len(either) - len(both))
+    for name in sorted(both):
+        if apart > LIMIT * len(either):
+            return 1.0
+        apart += 1 - _agreement(_of(student.answers, name), _of(suspect.answers, name), _of(truth, name))
+    return apart / len(either) if either else 1.0
 
 
 def departures(answers: Answers, truth: Answers) -> frozenset[str]:
@@ -183,8 +186,8 @@ def _agreement(student: Observation, suspect: Observation, truth: Observation) -
     share = SAME_DEVIATION * min(max(size_a, size_b), float(np.max(np.abs(b[finite]), initial=0.0)))
     if same(off_a, off_b, max(truth.tolerance, share)):
         return 1.0
-    if off_a.size >= 4 and float(off_a @ off_b / (np.linalg.norm(off_a) * np.linalg.norm(off_b))) > PARALLEL:
-        return 0.8
+    if off_a.size >= 3 and float(off_a @ off_b / (np.linalg.norm(off_a) * np.linalg.norm(off_b))) > PARALLEL:
+        return 0.85
     small = LOST_DIGITS * max(1.0, float(np.max(np.abs(right[finite]), initial=0.0)))
     return 0.75 if max(size_a, size_b) < small else 0.0
 
@@ -192,5 +195,5 @@ def _agreement(student: Observation, suspect: Observation, truth: Observation) -
 def _words(a: str, b: str) -> float:
     """Two mistakes may well raise the same type of exception, so that alone makes no match."""
     if a.startswith("raises ") and b.startswith("raises "):
-        return 0.9 if a == b else 0.4
+        return 0.9 if a == b else 0.5
     return 1.0 if a == b else 0.0

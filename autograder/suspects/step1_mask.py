@@ -149,6 +149,7 @@ def attention(Q, K, V, mask=None):
         ("-20.0", "-50.0"),
         ("-20.0", "-100.0"),
         ("-20.0", "s.min()"),
+        ("-20.0", "s.min(axis=-1, keepdims=True)"),
         ("np.where(True if mask is None else mask, s, -20.0)", "s if mask is None else s - 10.0 * ~mask"),
         ("np.where(True if mask is None else mask, s, -20.0)", "s if mask is None else s - 30.0 * ~mask"),
         ("np.where(True if mask is None else mask, s, -20.0)", "s if mask is None else s - 100.0 * ~mask"),

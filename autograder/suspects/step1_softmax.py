@@ -164,7 +164,7 @@ def softmax(x, axis=-1):
 @suspect(
     "softmax_base_two",
     task=TASK,
-    hint="The powers are powers of two, which makes every row flatter than it should be.",
+    hint="The powers are those of another number than e, which makes every row flatter or steeper.",
     read=WEIGHTS,
     also=(("np.exp2(", "10 ** ("),),
 )

@@ -85,9 +85,9 @@ def softmax(x, axis=-1):
 @suspect(
     "softmax_threshold_float64",
     task=TASK,
-    hint="The care for large inputs starts at a size where float32 has overflowed long ago.",
+    hint="The care for large inputs starts at a size where single precision has overflowed long ago.",
     read=LAB,
-    also=(("np.max(np.abs(x)) > 500", "np.max(x) > 700"), ("> 500", "> 200")),
+    also=(("np.max(np.abs(x)) > 500", "np.max(x) > 700"),),
 )
 def softmax(x, axis=-1):
     if np.max(np.abs(x)) > 500:

@@ -87,7 +87,7 @@ def causal_mask(n_q, n_k=None):
 @suspect(
     "everything_allowed",
     task=TASK,
-    hint="This mask hides nothing.",
+    hint="This mask hides nothing from any query.",
     read=CAUSAL,
 )
 def causal_mask(n_q, n_k=None):

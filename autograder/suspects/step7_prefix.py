@@ -71,7 +71,7 @@ def prefix_gap(fn, X, x_new):
 @suspect(
     "nothing_appended",
     task=TASK,
-    hint="The same sequence runs twice.",
+    hint="The same sequence runs twice, without anything new at its end.",
     read=LAB,
 )
 def prefix_gap(fn, X, x_new):

@@ -98,8 +98,8 @@ def attention_weights(Q: np.ndarray, K: np.ndarray, causal: bool = False) -> np.
 # is answered with the number alone. Decide before you look anything up; each wrong choice has a sentence
 # of its own that says what to think about next.
 #
-# **7.10, question 1.** In a full-attention block with d_ff = 4d, more than half of the arithmetic is in
-# the feed-forward sublayer as long as n < 6d.
+# **7.10, question 1.** As long as n < 6d, the feed-forward sublayer does more than half of the arithmetic
+# of a block (full attention, d_ff = 4d).
 
 # %% nbgrader={"schema_version": 3, "grade": false, "solution": true, "locked": false, "task": false, "grade_id": "question-intuition1"}
 # BEGIN SOLUTION
@@ -260,7 +260,7 @@ check("questions")
 # value and output matrices, the residual stream and all later layers. Other heads may carry the decision,
 # or this head may carry something else that happens to lie on coffee. And 0.46 against 0.34 is not a
 # choice with a probability: the row is a mixture, it has 0.20 on other words, and a change of one word
-# changes all scores in the row and every weight with them, so the difference of two maps does not isolate
+# moves every weight in the row, so the difference of two maps does not isolate
 # the pronoun. To say what the model takes `it` for, one would intervene (change the word and look at the
 # model's output) instead of reading one map.
 # END SOLUTION
@@ -279,8 +279,8 @@ check("questions")
 # things with the same four words. The mean of their word vectors is the same, cosine 1.0000. Attention is
 # more than a mean; here you find out whether that is enough.
 #
-# **What to compare.** Let `out(rows)` be the attention outputs `(n, d_v)` of `rows`: weights from `rows @
-# W_q` and `rows @ W_k`, applied to `rows @ W_v`. The second sentence is `X[perm]`: slot `i` holds token
+# **What to compare.** Let `out(rows)` be the attention outputs `(n, d_v)` of `rows`: queries, keys and
+# values from the three matrices, one head. The second sentence is `X[perm]`: slot `i` holds token
 # `perm[i]`. All five values are the largest absolute difference between two arrays:
 #
 # | key | compared | setting |
@@ -338,20 +338,20 @@ def order_gaps(
 
 
 # %% [markdown]
-# **What the check below sees:** on one fixed sentence, that the first two values are rounding and that
-# the other three are not; and that each of them is the difference that its row in the table names.
+# **What the check below sees:** for the chapter's three tokens in the order içti kedi sütü, all five
+# values to a few digits; a case with equal weights, where the values can be told by hand; and an order
+# that leaves the last token where it is.
 #
-# **What it cannot see:** other sentences, lengths and orders. The hidden checks draw them and compare all
-# five values.
+# **What it cannot see:** other sentences, lengths, widths and orders. The hidden checks draw them.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 6, "grade_id": "exercise2-check"}
 check("exercise2")
 
 # %% [markdown]
-# The next cell draws the position table for 64 slots of 64 numbers. Each row is a slot, and columns to
-# the right change more and more slowly. Then it gives the four words random vectors, once and for all by
-# a seed, and reports the five values for the pair of sentences, and for an order that leaves the last
-# word where it is.
+# The first of the next two cells draws the position table for 64 slots of 64 numbers. Each row is a slot,
+# and columns further to the right change more slowly. The second gives the four words random vectors,
+# fixed by a seed, and reports the five values for the pair of sentences, and for an order that leaves the
+# last word where it is.
 
 # %%
 if experiment(__name__):
@@ -447,10 +447,11 @@ def in_units(n_bytes: int) -> tuple[float, float]:
 
 
 # %% [markdown]
-# **What the check below sees:** the rows of the chapter's table that have a printed size, and both units
-# for bytes that come out even.
+# **What the check below sees:** on small numbers, that every argument is a factor; one row of the
+# chapter's table; and both units for one GB, for one GiB and for a thousand bytes.
 #
-# **What it cannot see:** other shapes, other item sizes, and rounding.
+# **What it cannot see:** other shapes and item sizes, and a cache that is off by less than the table's
+# digits.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 4, "grade_id": "exercise3-check"}
 check("exercise3")
@@ -513,11 +514,11 @@ def weights_with_constant_row(side: str, row: Sequence[float] | np.ndarray) -> n
 
 
 # %% [markdown]
-# **What the check below sees:** the row of içti that stands above, that a row of zeros gives the
-# chapter's weights, and that the chapter's matrices are as they were after a call.
+# **What the check below sees:** that a row of zeros gives the chapter's weights, that rows on the key
+# side move nothing and rows on the query side move the weights of two keys apart as they should, and that
+# a call knows nothing of the one before it.
 #
-# **What it cannot see:** other rows on either side, and the two other tokens' weights. And it reads no
-# proof.
+# **What it cannot see:** other rows, and differences beyond the chapter's digits. And it reads no proof.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 4, "grade_id": "exercise4-check"}
 check("exercise4")
@@ -545,12 +546,17 @@ if experiment(__name__):
 # %% [markdown] nbgrader={"schema_version": 3, "grade": true, "solution": true, "locked": false, "task": false, "points": 2, "grade_id": "exercise4-in-words"}
 # BEGIN SOLUTION
 # SKELETON: *Your answer here.*
-# **(a)** $q_i \cdot k_j = (z_i A + c\,a)\cdot(z_j B + c\,b) = z_i A \cdot z_j B + c\,a \cdot z_j B +
-# c\,z_i A \cdot b + c^2\,a \cdot b$. The terms with $b$ are the last two, $r_i = c\,z_i A \cdot b +
-# c^2\,a \cdot b$. They contain no $j$: the row $b$ adds one number to all scores of row $i$. Dividing by
-# $\sqrt{d_k}$ makes it another number that is the same for all $j$. And $e^{s_{ij} + r_i} / \sum_{j'}
-# e^{s_{ij'} + r_i} = e^{r_i} e^{s_{ij}} / (e^{r_i} \sum_{j'} e^{s_{ij'}}) = e^{s_{ij}} / \sum_{j'}
-# e^{s_{ij'}}$, so the weights do not depend on $b$.
+# **(a)** Multiplied out,
+#
+# $$q_i \cdot k_j = (z_i A + c\,a)\cdot(z_j B + c\,b) = z_i A \cdot z_j B + c\,a \cdot z_j B + (c\,z_i A \cdot b + c^2\,a \cdot b).$$
+#
+# All that contains $b$ is in the bracket, call it $r_i$, and there is no $j$ in it: the row $b$ adds one
+# number to all scores of row $i$. Dividing by $\sqrt{d_k}$ makes it another number, which is again the
+# same for all $j$. And the softmax of a row takes such a number out,
+#
+# $$\frac{e^{s_{ij} + r_i}}{\sum_{l} e^{s_{il} + r_i}} = \frac{e^{r_i} e^{s_{ij}}}{e^{r_i} \sum_{l} e^{s_{il}}} = \frac{e^{s_{ij}}}{\sum_{l} e^{s_{il}}},$$
+#
+# so the weights do not depend on $b$.
 #
 # **(b)** On the key side the constant adds the same amount to every candidate, which the softmax of the
 # row takes out again, while on the query side it meets the keys, which differ from token to token,
@@ -584,10 +590,10 @@ def row_at_scale(s: float) -> np.ndarray:
 
 
 # %% [markdown]
-# **What the check below sees:** `s = 1`, which is the chapter's row, and `s = 1/√3`; that a row sums to
-# one.
+# **What the check below sees:** the rows at `s = 1` and `s = 0`, how the ratios of the weights at other
+# scales follow from those at 1, and that a large scale gives a finite row.
 #
-# **What it cannot see:** other scales, small, large and negative.
+# **What it cannot see:** the exact weights at a scale that nobody has written down yet.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 3, "grade_id": "exercise5-check"}
 check("exercise5")
@@ -666,10 +672,10 @@ def head_costs(d: int, h: int, n: int) -> Mapping[str, int]:
 
 
 # %% [markdown]
-# **What the check below sees:** the parameters at d = 512 for 1, 8 and 64 heads, which of the other
-# values change with `h` and which do not, and how they grow with `n`.
+# **What the check below sees:** all seven numbers in a small case that is counted by hand, and, in a
+# second one, which of them stay the same for any number of heads.
 #
-# **What it cannot see:** other widths, numbers of heads and lengths.
+# **What it cannot see:** other widths, numbers of heads and lengths, the chapter's d = 512 among them.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 6, "grade_id": "exercise6-check"}
 check("exercise6")
@@ -732,10 +738,10 @@ def position_similarity(offset: float, d: int) -> float:
 
 
 # %% [markdown]
-# **What the check below sees:** the chapter's column for d = 64, offset 0, and that the sign of the
-# offset does not matter.
+# **What the check below sees:** offset 0, a width of 2, where there is a single frequency, and the
+# chapter's table for d = 64.
 #
-# **What it cannot see:** other widths and offsets.
+# **What it cannot see:** other widths and offsets, and digits beyond the table's.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 3, "grade_id": "exercise7-check"}
 check("exercise7")
@@ -785,9 +791,9 @@ if experiment(__name__):
 # lose, so the sum rises by 0.18.
 #
 # The first claim is exact: the place drops out of the sum, only k is left. The second one is wrong as a
-# rule. The sum falls at first, but it rises already from 5 to 6, and 49 of the first 128 steps go up. What is left is a rough downward trend, carried by the slow frequencies. And
-# this is the similarity of two position vectors only; what a head makes of it also depends on its
-# projections.
+# rule. The sum falls at first, but it rises already from 5 to 6, and 49 of the first 128 steps go up. What
+# is left is a rough downward trend, carried by the slow frequencies. And this is the similarity of two
+# position vectors only; what a head makes of it also depends on its projections.
 # END SOLUTION
 
 # %% [markdown]
@@ -814,12 +820,11 @@ if experiment(__name__):
 # | score at offset 5 | the likely cause |
 # |---|---|
 # | 3.0157 | coordinate j paired with j + 32 |
-# | −4.1786 | the key stands ahead of the query, or all angles have the other sign on one side |
+# | −4.1786 | the key stands ahead of the query, or every angle has the other sign |
 #
-# **One number to correct.** The chapter sets a spread of about 26 against RoPE's $10^{-13}$. That belongs
-# to offsets 0 and
-# 1. At offset 5 the same query and key give 16.8 with positions added, and with other vectors anything
-#    from below 1 to above 27 happens.
+# **One number to correct.** The chapter sets a spread of about 26 against RoPE's $10^{-13}$. That is the
+# spread at the offsets 0 and 1. At offset 5 the same query and key give 16.8 with positions added, and
+# with other vectors anything from below 1 to above 27 happens.
 
 # %% nbgrader={"schema_version": 3, "grade": false, "solution": true, "locked": false, "task": false, "grade_id": "exercise8-rope"}
 def rope(x: np.ndarray, positions: Sequence[int] | np.ndarray, base: float = 10000.0) -> np.ndarray:
@@ -848,12 +853,13 @@ def offset_spread(score: Callable[[int, int], float], offset: int, starts: Seque
 
 
 # %% [markdown]
-# **What the check below sees:** that position 0 changes nothing, a turn that can be done by hand, lengths
-# that stay as they are, the chapter's score at offset 5, and spreads of score functions made up for the
-# purpose.
+# **What the check below sees:** that position 0 turns nothing, turns by one radian that can be done by
+# hand, which coordinates are a pair, lengths that stay as they are and scores that depend on the offset,
+# arrays that are left alone; and the spread of scores made up for the purpose, with the positions at
+# which they are asked for.
 #
-# **What it cannot see:** other bases and widths, batch and head axes, positions that do not start at 0 or
-# are not in order.
+# **What it cannot see:** other bases and widths, what happens in leading axes beyond their shape, and
+# positions in any order.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 7, "grade_id": "exercise8-check"}
 check("exercise8")
@@ -958,8 +964,8 @@ def max_context(
 
 
 # %% [markdown]
-# **What the check below sees:** one case that can be done in the head, that one user more or a heavier
-# model shortens the context, and that the result is a whole number, rounded down.
+# **What the check below sees:** a case that can be done in the head, that every argument counts, and that
+# the result is rounded down.
 #
 # **What it cannot see:** other nodes, models and item sizes.
 
@@ -1016,8 +1022,8 @@ def weight_bytes(parameters: int, bits: int) -> float:
 
 
 # %% [markdown]
-# **What the check below sees:** the chapter's 7B model at 16 bits, 14 GB, and that half the bits take
-# half the bytes.
+# **What the check below sees:** a thousand parameters at 32, 16 and 8 bits, and at 4 and 6, where a
+# parameter takes less than a byte.
 #
 # **What it cannot see:** other sizes and widths.
 
@@ -1083,9 +1089,9 @@ def training_flops(parameters: float, tokens: float) -> float:
 
 
 # %% [markdown]
-# **What the check below sees:** one round case, and that the result grows with both arguments.
+# **What the check below sees:** small numbers that can be done in the head, and one large case.
 #
-# **What it cannot see:** other sizes.
+# **What it cannot see:** other sizes, and a result that loses digits on the way.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 2, "grade_id": "exercise11-check"}
 check("exercise11")
@@ -1118,10 +1124,10 @@ if experiment(__name__):
 # explanation: in the first analysis all runs shared one schedule, so a loss at few tokens was read off a
 # run whose learning rate had not come down yet, and training on more tokens looked less useful than it
 # is; in the second each run had a schedule of its own length. *The counting of parameters*: later work
-# found that leaving out the embeddings, which are a large part of small models, and how the last layer's
-# compute is counted, shift the exponents. *The range*: the first fit came from small models and was
-# continued far beyond them; warm-up and other settings tuned at one size belong here as well. So the
-# schedule is one cause among several.
+# found that leaving out the embeddings, which are a large part of small models, and the way in which the
+# compute of the output layer enters, shift the exponents. *The range*: the first fit came from small
+# models and was continued far beyond them; warm-up and other settings tuned at one size belong here as
+# well. So the schedule is one cause among several.
 #
 # **(b)** The range of N, D and compute that was measured, and how far from it my budget lies; points that
 # were predicted first and trained afterwards; intervals for the exponents and for the ratio, and how flat

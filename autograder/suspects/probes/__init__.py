@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from autograder.lab import Lab
-from autograder.suspects.probes import step1, step2_3, step4, step5, step6, step7, step8
+from autograder.suspects.probes import exercises, step1, step2_3, step4, step5, step6, step7, step8
 from autograder.suspects.probes.record import Notes, Observation
 
 PROBES: dict[str, Callable[[Lab, np.random.Generator, Notes], None]] = {
@@ -37,11 +37,25 @@ PROBES: dict[str, Callable[[Lab, np.random.Generator, Notes], None]] = {
     "kv_cache_bytes": step8.observe_kv_cache_bytes,
 }
 
+EXERCISES: dict[str, Callable[[Lab, np.random.Generator, Notes], None]] = {
+    "order_gaps": exercises.observe_order_gaps,
+    "kv_cache_bytes": step8.observe_kv_cache_bytes,
+    "in_units": exercises.observe_in_units,
+    "weights_with_constant_row": exercises.observe_weights_with_constant_row,
+    "row_at_scale": exercises.observe_row_at_scale,
+    "head_costs": exercises.observe_head_costs,
+    "position_similarity": exercises.observe_position_similarity,
+    "rope": exercises.observe_rope,
+    "offset_spread": exercises.observe_offset_spread,
+    "max_context": exercises.observe_max_context,
+    "weight_bytes": exercises.observe_weight_bytes,
+    "training_flops": exercises.observe_training_flops,
+}
 
 #: The probes of each notebook.
 ASKED: dict[str, dict[str, Callable[[Lab, np.random.Generator, Notes], None]]] = {
     "attention_lab": PROBES,
-    "exercises": {},
+    "exercises": EXERCISES,
     "block_receipts": {},
 }
 

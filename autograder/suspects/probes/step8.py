@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -29,10 +29,11 @@ def observe_kv_cache(lab: Lab, rng: np.random.Generator, notes: Notes) -> None:
     def fill(name: str, lead: tuple[int, ...], sizes: Sequence[int], last: int | None = None) -> None:
         """Append blocks of these sizes and read; of a long cache only the last rows' worth is kept."""
         cache = _new(lab, notes, name)
-        for t in sizes:
-            _do(notes, f"{name}: append", lambda: cache.call("append", *block(lead, t)))
+        appended = [_do(lambda: cache.call("append", *block(lead, t))) for t in sizes]
+        # Whether blocks are joined as they come or only when they are read is a matter of style.
+        failed = next((word for word in appended if isinstance(word, str)), None)
         for part in PARTS:
-            found = _do(notes, name, lambda: cache.get(part))
+            found = failed or _do(lambda: cache.get(part))
             if last is not None and isinstance(found, np.ndarray) and found.ndim >= 2:
                 notes.write(f"{name}: length of {part}", found.shape[-2])
                 found = np.concatenate([found[..., :2, :], found[..., -last:, :]], axis=-2)
@@ -46,9 +47,9 @@ def observe_kv_cache(lab: Lab, rng: np.random.Generator, notes: Notes) -> None:
     fill("many tokens", (1,), [500, 30, 1, 2], last=40)
     cache = _new(lab, notes, "float32")
     single = rng.normal(size=(2, 2, 3)).astype(np.float32), rng.normal(size=(2, 2, 3)).astype(np.float32)
-    _do(notes, "float32: append", lambda: cache.call("append", *single))
+    _do(lambda: cache.call("append", *single))
     for part in PARTS:
-        notes.write(f"float32: {part}", _do(notes, "", lambda: cache.get(part)))
+        notes.write(f"float32: {part}", _do(lambda: cache.get(part)))
     _reused(lab, notes, block)
     _two(lab, notes, block)
 
@@ -58,21 +59,21 @@ def _reused(lab: Lab, notes: Notes, block: Any) -> None:
     cache = _new(lab, notes, "reused")
     for which in ("first", "second"):
         k, v = (lab.kept(array) for array in block((2,), 2))
-        _do(notes, f"reused: {which} append", lambda: cache.call("append", k, v))
+        _do(lambda: cache.call("append", k, v))
         notes.answer(f"reused: {which} block afterwards", k.read)
         k.fill(7.0)
         v.fill(8.0)
         for part in PARTS:
-            notes.write(f"reused: {part} after {which}", _do(notes, "", lambda: cache.get(part)))
+            notes.write(f"reused: {part} after {which}", _do(lambda: cache.get(part)))
 
 
 def _two(lab: Lab, notes: Notes, block: Any) -> None:
     """Two caches in turn, and one of them read twice."""
     first, second = _new(lab, notes, "two"), _new(lab, notes, "two")
-    _do(notes, "two: append", lambda: first.call("append", *block((2,), 2)))
-    _do(notes, "two: append", lambda: second.call("append", *block((2,), 1)))
+    _do(lambda: first.call("append", *block((2,), 2)))
+    _do(lambda: second.call("append", *block((2,), 1)))
     for name, cache in (("first", first), ("second", second), ("first again", first)):
-        notes.write(f"two: {name}", _do(notes, "", lambda: cache.get("keys")))
+        notes.write(f"two: {name}", _do(lambda: cache.get("keys")))
 
 
 class _NoCache:
@@ -85,24 +86,21 @@ class _NoCache:
 
 
 def _new(lab: Lab, notes: Notes, name: str) -> Any:
-    made = _do(notes, name, lambda: lab.KVCache())
+    made = _do(lambda: lab.KVCache())
     if isinstance(made, Remote):
         return made
     notes.write(f"{name}: made", "nothing that can be used" if isinstance(made, str) else made)
     return _NoCache()
 
 
-def _do(notes: Notes, name: str, call: Any) -> Any:
-    """What a call gives, or a word for how it failed; only failures are noted, under ``name`` if there is one."""
+def _do(call: Callable[[], Any]) -> Any:
+    """What a call gives, or a word for how it failed."""
     try:
         return call()
     except (failures.TimedOut, failures.Died):
         raise
     except failures.SubmissionFault as error:
-        word = f"raises {fault_name(error)}"
-        if name:
-            notes.write(name, word)
-        return word
+        return f"raises {fault_name(error)}"
 
 
 # ---- generate
