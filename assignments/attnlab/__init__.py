@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from attnlab.answering import answer
     from attnlab.checking import check
     from attnlab.overview import progress
-    from attnlab.answering import answer
 
 __version__ = "0.1.0"
 __all__ = ["answer", "attempt", "check", "experiment", "progress"]

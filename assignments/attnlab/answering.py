@@ -1,4 +1,4 @@
-"""``answer("intuition1", "qualify")``: one of the twelve questions, with a sentence for whatever was answered."""
+"""``answer("intuition1", ...)``: one of the twelve questions, with a sentence for whatever is answered."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ def answer(question: str, given: object) -> Panel | None:
         known = ", ".join(questions())
         said = f"There is no question {clean(repr(question), 40)}: they are {known}."
         return Panel((StepReport(QUESTIONS, 0, "Which question?", (), problem=said),)).shown()
-    return Panel((StepReport(QUESTIONS, 0, about.title, (outcome(about, about.title),)),)).shown()
+    return Panel((StepReport(QUESTIONS, 0, about.title, (outcome(about),)),)).shown()

@@ -39,7 +39,8 @@ class Checked:
 
     @property
     def passed(self) -> bool:
-        return bool(self.reports) and all(report.passed for report in self.reports)
+        checked = [report for report in self.reports if report.number] or self.reports  # questions are for oneself
+        return bool(checked) and all(report.passed for report in checked)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -246,7 +247,7 @@ def _print(checked: Checked, *, full: bool) -> None:
 
 def _hint(options: argparse.Namespace) -> int:
     step: Step = options.step
-    print(f"{step.name}. {step.title} ({step.read}), hint {options.depth} of {len(DEPTHS)}\n")
+    print(f"{step.label} ({step.read}), hint {options.depth} of {len(DEPTHS)}\n")
     print(hint(step.id, options.depth))
     if options.depth < max(DEPTHS):
         print(f"\nMore: attnlab hint {step.id} --depth {options.depth + 1}")

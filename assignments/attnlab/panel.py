@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from attnlab.record import HIDDEN_NOTE, QUESTIONS_NOTE, WORDS, Outcome, StepReport, Verdict
+from attnlab.step import KINDS
 from attnlab.steps import BY_ID
 
 BAR = 20
@@ -186,10 +187,10 @@ def text(reports: tuple[StepReport, ...], *, with_notes: bool = True) -> str:
 def overview_text(reports: tuple[StepReport, ...]) -> str:
     """The table of ``progress()`` as plain text."""
     width = max(len(report.title) for report in reports)
-    names = max(len(_called(report)) for report in reports)
-    lines = [progress_line(reports)]
+    names = {report.step: _called(report) if report.number else "" for report in reports}
+    lines, room = [progress_line(reports)], max(map(len, names.values()))
     lines += [
-        f"  {_symbol(report)} {_called(report):<{names}}  {report.title:<{width}}  {report.summary()}"
+        f"  {_symbol(report)} {names[report.step]:<{room}}  {report.title:<{width}}  {report.summary()}"
         for report in reports
     ]
     return "\n".join([*lines, "", *([following(reports)] if following(reports) else []), HIDDEN_NOTE])
@@ -197,20 +198,29 @@ def overview_text(reports: tuple[StepReport, ...]) -> str:
 
 def progress_line(reports: tuple[StepReport, ...]) -> str:
     """How far the lab has come: a bar, and the same in numbers."""
-    done = sum(report.passed for report in reports)
-    full = BAR * done // len(reports)
+    done, of = _done(reports)
+    full = BAR * done // of
     return f"[{'#' * full}{'.' * (BAR - full)}] {_how_far(reports)}"
 
 
 def _how_far(reports: tuple[StepReport, ...]) -> str:
-    return f"{sum(report.passed for report in reports)} of {len(reports)} {_kind(reports[0])}s pass their public checks"
+    done, of = _done(reports)
+    asked = [f"; {report.title.lower()}: {report.summary()}" for report in reports if not report.number]
+    return f"{done} of {of} {_kind(reports)}s pass their public checks{''.join(asked)}"
+
+
+def _done(reports: tuple[StepReport, ...]) -> tuple[int, int]:
+    """How many steps pass, of how many that have checks."""
+    checked = [report for report in reports if report.number and not report.by_person_only]
+    return sum(report.passed for report in checked), max(1, len(checked))
 
 
 def following(reports: tuple[StepReport, ...]) -> str:
     """Which step to look at now."""
-    for report in reports:
+    for report in sorted(reports, key=lambda report: not report.number):
         if not report.passed:
-            return f'Next: {_kind(report)} {report.number}, {report.title}. In a notebook: `check("{report.step}")`'
+            name = f"{_kind(reports)} {report.number}, {report.title}" if report.number else report.title.lower()
+            return f'Next: {name}. In a notebook: `check("{report.step}")`'
     return "Every public check holds."
 
 
@@ -219,12 +229,15 @@ def _called(report: StepReport) -> str:
     return BY_ID[report.step].name
 
 
-def _kind(report: StepReport) -> str:
-    return _called(report).split()[0].lower()
+def _kind(reports: tuple[StepReport, ...]) -> str:
+    """``step``, ``exercise`` or ``part``."""
+    return KINDS[BY_ID[reports[0].step].notebook].lower()
 
 
 def _symbol(report: StepReport) -> str:
     verdicts = {outcome.verdict for outcome in report.outcomes}
+    if report.by_person_only:
+        return "✎"
     if report.passed:
         return WORDS["passed"][0]
     if report.untouched:
@@ -271,14 +284,14 @@ def _list(items: list[Line]) -> str:
 
 
 def _overview_html(reports: tuple[StepReport, ...]) -> str:
-    done = sum(report.passed for report in reports)
+    done, of = _done(reports)
     rows = "".join(
-        f'<tr><th scope="row">{_called(report)}. {escape(report.title)}</th>'
+        f'<tr><th scope="row">{escape(BY_ID[report.step].label)}</th>'
         f"<td>{_symbol(report)} {escape(report.summary())}</td></tr>"
         for report in reports
     )
-    bar = f'<progress max="{len(reports)}" value="{done}" aria-hidden="true"></progress>'
-    kind = _kind(reports[0]).capitalize()
+    bar = f'<progress max="{of}" value="{done}" aria-hidden="true"></progress>'
+    kind = _kind(reports).capitalize()
     head = f'<thead><tr><th scope="col">{kind}</th><th scope="col">Public checks</th></tr></thead>'
     table = f"<table>{head}<tbody>{rows}</tbody></table>"
     return f"{_title(escape(_how_far(reports)))}{bar}{table}<p>{_code(following(reports))}</p>"

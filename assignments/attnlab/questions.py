@@ -19,7 +19,7 @@ import numpy as np
 from attnlab.exercises_table import QUESTIONS
 from attnlab.record import Outcome, StepReport, Verdict
 from attnlab.steps import BY_ID
-from attnlab.words import kind
+from attnlab.words import clean, kind
 
 CHOICES = ("accept", "reject", "qualify")
 
@@ -76,11 +76,12 @@ def report() -> StepReport:
     return StepReport(QUESTIONS, 0, BY_ID[QUESTIONS].title, tuple(outcome(q, q.asks) for q in questions().values()))
 
 
-def outcome(question: Question, sentence: str) -> Outcome:
-    """What there is to say to the present answer; ``sentence`` stands for the question."""
-    verdict, said = judged(question, _given.get(question.id, ...))
+def outcome(question: Question, sentence: str | None = None) -> Outcome:
+    """What there is to say to the present answer; ``sentence`` stands for it (without one, the answer itself)."""
+    given = _given.get(question.id, ...)
+    verdict, said = judged(question, given)
     read = f"chapter {question.read}" if verdict == "failed" else ""
-    return Outcome(question.id, question.id, sentence, verdict, said, read=read, state=_STATES[verdict])
+    return Outcome(question.id, question.id, sentence or shown(given), verdict, said, read=read, state=_STATES[verdict])
 
 
 def judged(question: Question, given: object) -> tuple[Verdict, str]:
@@ -90,12 +91,12 @@ def judged(question: Question, given: object) -> tuple[Verdict, str]:
     if question.kind == "claim":
         choice = given.strip().lower() if isinstance(given, str) else ""
         if choice not in CHOICES:
-            return "failed", f'{_shown(given)} is no answer to a claim: "accept", "reject" or "qualify" is.'
+            return "failed", f'{shown(given)} is no answer to a claim: "accept", "reject" or "qualify" is.'
         right = choice == question.right
         return ("passed", question.praise) if right else ("failed", question.wrong[choice])
     value = _number(given)
     if value is None:
-        return "failed", f"{_shown(given)} is not a number. Answer with a number alone, without its unit."
+        return "failed", f"{shown(given)} is not a number. Answer with a number alone, without its unit."
     if _is(value, question.right, question.tolerance):
         return "passed", question.praise
     for known in question.near:
@@ -118,6 +119,11 @@ def _number(given: object) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _shown(given: object) -> str:
+def shown(given: object) -> str:
+    """An answer as it was given, or what it is."""
+    if isinstance(given, str):
+        return f'"{clean(given, 40)}"'
+    if isinstance(given, (int, float)) and not isinstance(given, bool):
+        return clean(repr(given), 40)
     text = kind(given)
     return text[:1].upper() + text[1:]

@@ -32,6 +32,8 @@ def source(path: Path, step: Step) -> str:
         for node in tree.body
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
     }
+    if not step.functions:
+        raise Unreadable(f"{step.name} has no function; the answers are in {clean(path.with_suffix('.ipynb'))}.")
     wanted = [name for name in step.functions if name in defined]
     if not wanted:
         raise Unreadable(f"{clean(path)} does not define the functions of {step.name.lower()}.")

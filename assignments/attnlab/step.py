@@ -31,6 +31,11 @@ class Step:
         return f"{KINDS[self.notebook]} {self.number}" if self.number else self.title
 
     @property
+    def label(self) -> str:
+        """Name and title: ``Exercise 3. The bytes of a KV cache``."""
+        return f"{self.name}. {self.title}" if self.number else self.title
+
+    @property
     def module(self) -> str:
         """The module that declares its public checks."""
         folder = "" if self.notebook == LAB else f"{self.notebook}."

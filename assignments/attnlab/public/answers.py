@@ -73,6 +73,8 @@ def number(value: object, name: str) -> float:
     if value is None:
         raise Mistake(f"{name} is None.", NO_RETURN)
     try:
+        if isinstance(value, int) and not isinstance(value, bool):
+            return float(value)  # as an array, an int of more than 64 bits would be no number
         found = np.asarray(value)
         if found.dtype.kind not in "iuf" or found.size != 1:
             raise TypeError

@@ -100,6 +100,8 @@ def test_softmax_in_single_precision(lab: Lab, rng: np.random.Generator) -> None
     _ask(lab, rng.normal(size=(5, 7)).astype(np.float32))
     # exp overflows at 88.7 in float32, not at 709: a threshold made for float64 lets these through.
     _ask(lab, (150.0 + 60.0 * rng.normal(size=(5, 7))).astype(np.float32), hint="Always subtract the maximum.")
+    # Just above that limit, where a threshold of 100 or 120 is not reached either.
+    _ask(lab, rng.uniform(91.0, 99.0, size=(4, 7)).astype(np.float32), hint="Always subtract the maximum.")
     # Underflow at -103: every exponential is 0 and the row is 0/0.
     _ask(lab, (-300.0 + rng.normal(size=(2, 7))).astype(np.float32), hint="Always subtract the maximum.")
 

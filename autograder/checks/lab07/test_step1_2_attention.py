@@ -215,12 +215,13 @@ def test_attention_of_views(lab: Lab, rng: np.random.Generator) -> None:
 @check("attention.unchanged", needs=["attention.mask"])
 def test_attention_leaves_its_inputs_alone(lab: Lab, rng: np.random.Generator) -> None:
     """Q, K, V and the mask are the same afterwards."""
-    inputs, mask = qkv(rng, (), 3, 4, 3, 2), random_mask(rng, (3, 4))
-    kept, kept_mask = [lab.kept(a) for a in inputs], lab.kept(mask)
-    _compare(lab.attention(*kept, mask=kept_mask), inputs, mask, _READ)
-    # Q /= √d_k, or a mask turned around with out=mask, gives the right answer once and spoils the next
-    # call.
-    compare.unchanged("attention", ("Q", "K", "V", "mask"), [*kept, kept_mask], [*inputs, mask])
+    # Square too: a result that is written into V, or weights into Q, fits only where the shapes agree.
+    for n_q, n_k, d_k, d_v in ((3, 4, 3, 2), (3, 3, 3, 3)):
+        inputs, mask = qkv(rng, (), n_q, n_k, d_k, d_v), random_mask(rng, (n_q, n_k))
+        kept, kept_mask = [lab.kept(a) for a in inputs], lab.kept(mask)
+        _compare(lab.attention(*kept, mask=kept_mask), inputs, mask, _READ)
+        # Q /= √d_k, or a mask turned around with out=mask, gives the right answer once and spoils the next call.
+        compare.unchanged("attention", ("Q", "K", "V", "mask"), [*kept, kept_mask], [*inputs, mask])
 
 
 @check("attention.repeated", needs=["attention.mask"])

@@ -103,6 +103,16 @@ def test_gap_finds_one_entry(lab: Lab, rng: np.random.Generator) -> None:
             _gap(lab, _moved_when_shuffled(X, change), X, _cycle(rng, n), hint)
 
 
+@check("permutation_gap.small", needs=["permutation_gap.two_kinds"])
+def test_gap_that_is_small_is_a_gap(lab: Lab, rng: np.random.Generator) -> None:
+    """A small gap is reported as it is, not as 0."""
+    X = rng.normal(size=(4, 3))
+    for size in (1e-4, 1e-9):
+        # Far above rounding, far below what looks like a difference: sees rounded gaps and thresholds.
+        change = size * rng.uniform(0.5, 1.0, size=X.shape)
+        _gap(lab, _moved_when_shuffled(X, change), X, _cycle(rng, 4), "Give the gap itself: no rounding, no threshold.")
+
+
 @check("permutation_gap.same_rows_elsewhere", needs=["permutation_gap.two_kinds"])
 def test_gap_of_rows_in_another_place(lab: Lab, rng: np.random.Generator) -> None:
     """Right outputs at the wrong tokens are a gap."""
