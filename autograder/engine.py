@@ -168,6 +168,7 @@ def name_suspects(outcomes: Iterable[Outcome], session: Session, settings: Setti
     for function, its in failed.items():
         lab = Lab(session, seconds=settings.course.limits.call_seconds)
         try:
+            session.renew()  # a mistake that remembers shows best to probes that come first
             seed = plugin.derive(settings.seed, f"suspects of {function}")
             match = name_suspect(lab, function, np.random.default_rng(seed), its[0].notebook)
         except failures.Finding:

@@ -57,7 +57,7 @@ class DeviceArray:
     def shape(self) -> tuple[int, ...]:
         return self._values.shape
 
-    def fetch(self, dtype: npt.DTypeLike = None) -> Array:
+    def fetch(self, dtype: npt.DTypeLike | None = None) -> Array:
         """The values on the host; with a ``dtype``, moved and cast in one call, which is where the bug sits."""
         if dtype is None:
             return self._values.copy()

@@ -150,16 +150,17 @@ class Fork:
             return {}
         self.alive = False
         report: dict[str, Any] = {}
+        data = b""
         try:
             with contextlib.suppress(OSError):
                 self._lifeline.send(b"k")
-            self._lifeline.settimeout(GRACE)
-            data = b""
-            while chunk := self._lifeline.recv(4096):
-                data += chunk
-            report = json.loads(data or b"{}")
-        except (OSError, ValueError):
-            report = {}
+            # Where the keeper is gone before it reads the order, its report is followed by a reset, not an end.
+            with contextlib.suppress(OSError):
+                self._lifeline.settimeout(GRACE)
+                while chunk := self._lifeline.recv(4096):
+                    data += chunk
+            with contextlib.suppress(ValueError):
+                report = json.loads(data or b"{}")
         finally:
             self._wire.close()
             self._lifeline.close()

@@ -17,6 +17,8 @@ from autograder.sandbox.fork import INTERRUPT, Fork, Sandbox
 
 #: Fresh forks for one submission. Honest submissions need none; each costs a replay of the cells.
 MAX_REVIVALS = 6
+#: Seconds of running the cells up to which a fresh fork is taken without need.
+QUICK_SETUP = 1.0
 #: Calls that may run into their time limit before the rest of the submission is not waited for any more.
 MAX_TIMEOUTS = 8
 
@@ -57,6 +59,8 @@ class Session:
     _timeouts: int = 0
     _number: int = 0
     _active: int = 0
+    _setup_took: float = 0.0
+    _ran: bool = False
 
     def __enter__(self) -> Session:
         self._revive()
@@ -97,6 +101,16 @@ class Session:
             raise failures.Died("The process that ran it ended.")
         return self._fork.spent()
 
+    def renew(self) -> None:
+        """A fresh fork where that is quick, so that what comes next meets no trace of earlier calls.
+
+        It does not count as one that was lost. Raises ``failures.Died`` where no fork can be had any more.
+        """
+        if self._setup_took <= QUICK_SETUP:
+            self._drop()
+            self._revivals -= 1
+            self._revive()
+
     # ---- cells
     def _revive(self) -> None:
         """A fresh fork with every cell run again except those that killed one."""
@@ -113,7 +127,8 @@ class Session:
     def _run_cells(self) -> bool:
         """False where a cell took the fork down (and will be left out)."""
         fork = self._fork = self.sandbox.fork()
-        first = self._revivals == 0
+        first = not self._ran
+        self._ran = True
         start = time.monotonic()
         if self.files:
             self._number += 1
@@ -139,6 +154,7 @@ class Session:
                 self._left_out.add(index)
                 self._drop()
                 return False
+        self._setup_took = time.monotonic() - start
         return True
 
     def _run_cell(self, fork: Fork, cell: CellSource) -> tuple[CellProblem | None, bool]:

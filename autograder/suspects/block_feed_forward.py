@@ -1,4 +1,4 @@
-"""Mistakes of parts 3 and 4 of ``block_receipts``: the feed-forward layer, its gates, and the block as a whole."""
+"""Mistakes of part 3 of ``block_receipts``: the feed-forward layer, its curves and gates, and what fires."""
 
 # The code below is what a student might write: untyped, and many times under the same name.
 # mypy: allow-untyped-defs, no-check-untyped-defs, disable-error-code="no-redef"
@@ -10,16 +10,13 @@ import math
 import numpy as np
 
 from autograder.suspects.registry import same_mistake, suspect
-from autograder.suspects.right_block import ffn_relu, layer_norm, multi_head
+from autograder.suspects.right_block import ffn_relu
 
 TASK = "feed_forward"
-WHOLE = "whole_block"
 FFN = "7.3, The feed-forward sublayer"
 FIRING = "7.3, Watching it fire"
 BACK = "7.3, Writing the answer back"
 GATE = "the article, section 9, What it's made of"
-BLOCK = "7.3, The whole block"
-NORM = "7.3, Layer normalisation, and why it moved to the front"
 
 
 @suspect("first_bias_forgotten", task=TASK, hint="The first bias, the firing threshold, is left out.", read=FIRING)
@@ -125,7 +122,9 @@ def gelu(z):
     return z / (1 + np.exp(-1.702 * z))
 
 
-@suspect("silu_for_gelu", task=TASK, hint="This is SiLU, with the logistic curve in the place of the normal one.", read=FFN)
+@suspect(
+    "silu_for_gelu", task=TASK, hint="This is SiLU, with the logistic curve in the place of the normal one.", read=FFN
+)
 def gelu(z):
     return z / (1 + np.exp(-z))
 
@@ -224,13 +223,17 @@ def swiglu(x, W_gate, W_up, W_down):
     return (p / (1 + np.exp(-p))) @ W_down
 
 
-@suspect("up_forgotten", task=TASK, hint="The content branch is left out, and only the gate is written back.", read=GATE)
+@suspect(
+    "up_forgotten", task=TASK, hint="The content branch is left out, and only the gate is written back.", read=GATE
+)
 def swiglu(x, W_gate, W_up, W_down):
     g = x @ W_gate
     return (g / (1 + np.exp(-g))) @ W_down
 
 
-@suspect("gate_without_curve", task=TASK, hint="The gate has no curve: it is a product of two straight branches.", read=GATE)
+@suspect(
+    "gate_without_curve", task=TASK, hint="The gate has no curve: it is a product of two straight branches.", read=GATE
+)
 def swiglu(x, W_gate, W_up, W_down):
     return ((x @ W_gate) * (x @ W_up)) @ W_down
 
@@ -310,136 +313,3 @@ def detectors_fired(x, W1, b1):
 def detectors_fired(x, W1, b1):
     a = np.maximum(x @ W1, 0)
     return a, (a > 0).reshape(-1, a.shape[-1]).any(axis=0)
-
-
-@suspect(
-    "block_with_post_norm",
-    task=WHOLE,
-    hint="The norms stand on the stream after each sum, which is post-norm; in pre-norm they are on the branch.",
-    read=NORM,
-)
-def block(x, params, mask=None):
-    one = layer_norm(x + multi_head(x, params["heads"], params["W_o"], mask=mask)["output"])
-    return layer_norm(one + ffn_relu(one, params["W1"], params["b1"], params["W2"], params["b2"]))
-
-
-@suspect(
-    "attention_not_added_back",
-    task=WHOLE,
-    hint="What attention gives replaces the stream, where it is added to it.",
-    read=BLOCK,
-)
-def block(x, params, mask=None):
-    seen = layer_norm(x) if params["norm_first"] else x
-    one = multi_head(seen, params["heads"], params["W_o"], mask=mask)["output"]
-    return one + ffn_relu(layer_norm(one), params["W1"], params["b1"], params["W2"], params["b2"])
-
-
-@suspect(
-    "feed_forward_not_added_back",
-    task=WHOLE,
-    hint="What the feed-forward layer gives replaces the stream, where it is added to it.",
-    read=BLOCK,
-)
-def block(x, params, mask=None):
-    seen = layer_norm(x) if params["norm_first"] else x
-    one = x + multi_head(seen, params["heads"], params["W_o"], mask=mask)["output"]
-    return ffn_relu(layer_norm(one), params["W1"], params["b1"], params["W2"], params["b2"])
-
-
-@suspect(
-    "sublayer_output_normalised",
-    task=WHOLE,
-    hint="The feed-forward layer reads what attention added alone, where the sum of it and the stream belongs.",
-    read=NORM,
-)
-def block(x, params, mask=None):
-    seen = layer_norm(x) if params["norm_first"] else x
-    added = multi_head(seen, params["heads"], params["W_o"], mask=mask)["output"]
-    return x + added + ffn_relu(layer_norm(added), params["W1"], params["b1"], params["W2"], params["b2"])
-
-
-@suspect(
-    "both_sublayers_read_x",
-    task=WHOLE,
-    hint="The feed-forward layer reads what came into the block, and not what attention made of it.",
-    read=BLOCK,
-)
-def block(x, params, mask=None):
-    seen = layer_norm(x) if params["norm_first"] else x
-    one = x + multi_head(seen, params["heads"], params["W_o"], mask=mask)["output"]
-    return one + ffn_relu(layer_norm(x), params["W1"], params["b1"], params["W2"], params["b2"])
-
-
-@suspect(
-    "feed_forward_not_normalised",
-    task=WHOLE,
-    hint="The feed-forward layer reads the stream as it is, without the norm before it.",
-    read=NORM,
-)
-def block(x, params, mask=None):
-    seen = layer_norm(x) if params["norm_first"] else x
-    one = x + multi_head(seen, params["heads"], params["W_o"], mask=mask)["output"]
-    return one + ffn_relu(one, params["W1"], params["b1"], params["W2"], params["b2"])
-
-
-@suspect(
-    "first_norm_never",
-    task=WHOLE,
-    hint="Attention never sees a normalised stream, also where the parameters ask for it.",
-    read=NORM,
-)
-def block(x, params, mask=None):
-    one = x + multi_head(x, params["heads"], params["W_o"], mask=mask)["output"]
-    return one + ffn_relu(layer_norm(one), params["W1"], params["b1"], params["W2"], params["b2"])
-
-
-@suspect(
-    "first_norm_always",
-    task=WHOLE,
-    hint="Attention always sees a normalised stream, and the chapter's example does without.",
-    read=NORM,
-)
-def block(x, params, mask=None):
-    one = x + multi_head(layer_norm(x), params["heads"], params["W_o"], mask=mask)["output"]
-    return one + ffn_relu(layer_norm(one), params["W1"], params["b1"], params["W2"], params["b2"])
-
-
-@suspect(
-    "second_residual_from_the_norm",
-    task=WHOLE,
-    hint="The last sum starts from the normalised stream, where the stream itself passes by.",
-    read=NORM,
-)
-def block(x, params, mask=None):
-    seen = layer_norm(x) if params["norm_first"] else x
-    one = layer_norm(x + multi_head(seen, params["heads"], params["W_o"], mask=mask)["output"])
-    return one + ffn_relu(one, params["W1"], params["b1"], params["W2"], params["b2"])
-
-
-@suspect("block_mask_ignored", task=WHOLE, hint="The mask does not reach the heads.", read=BLOCK)
-def block(x, params, mask=None):
-    seen = layer_norm(x) if params["norm_first"] else x
-    one = x + multi_head(seen, params["heads"], params["W_o"])["output"]
-    return one + ffn_relu(layer_norm(one), params["W1"], params["b1"], params["W2"], params["b2"])
-
-
-@suspect(
-    "heads_added_without_mixing",
-    task=WHOLE,
-    hint="The heads' outputs are added to the stream without the matrix that mixes them.",
-    read="7.3, Concatenate, then project",
-)
-def block(x, params, mask=None):
-    seen = layer_norm(x) if params["norm_first"] else x
-    heads = multi_head(seen, params["heads"], params["W_o"], mask=mask)["concatenated"]
-    one = x + np.resize(heads, x.shape)
-    return one + ffn_relu(layer_norm(one), params["W1"], params["b1"], params["W2"], params["b2"])
-
-
-@suspect("block_in_place", task=WHOLE, hint="The array of the caller is changed: the sum is written into it.", read=BLOCK)
-def block(x, params, mask=None):
-    seen = layer_norm(x) if params["norm_first"] else x
-    x += multi_head(seen, params["heads"], params["W_o"], mask=mask)["output"]
-    x += ffn_relu(layer_norm(x), params["W1"], params["b1"], params["W2"], params["b2"])
-    return x

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from autograder.suspects.registry import suspect
@@ -92,10 +90,10 @@ def weight_bytes(parameters, bits):
     task=TASK,
     hint="Every parameter is given whole bytes; smaller ones share a byte.",
     read=EXERCISE,
-    also=(("math.ceil(bits / 8)", "max(1, bits // 8)"),),
+    also=(("np.ceil(bits / 8)", "max(1, bits // 8)"),),
 )
 def weight_bytes(parameters, bits):
-    return parameters * math.ceil(bits / 8)
+    return parameters * np.ceil(bits / 8)
 
 
 @suspect(

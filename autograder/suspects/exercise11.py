@@ -82,7 +82,7 @@ def training_flops(parameters, tokens):
 @suspect(
     "training_tokens_forgotten",
     task=TASK,
-    hint="The tokens have no effect.",
+    hint="The number of tokens has no effect on the answer.",
     read=LAWS,
 )
 def training_flops(parameters, tokens):
@@ -92,7 +92,7 @@ def training_flops(parameters, tokens):
 @suspect(
     "training_parameters_forgotten",
     task=TASK,
-    hint="The parameters have no effect.",
+    hint="The number of parameters has no effect on the answer.",
     read=LAWS,
 )
 def training_flops(parameters, tokens):
@@ -112,7 +112,7 @@ def training_flops(parameters, tokens):
 @suspect(
     "training_squared",
     task=TASK,
-    hint="One of the two counts twice.",
+    hint="One of the two arguments counts twice.",
     read=LAWS,
     also=(("* tokens**2", "* tokens * parameters"),),
 )

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from autograder.suspects.registry import suspect
@@ -30,7 +28,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -62,7 +60,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -94,7 +92,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -126,7 +124,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -158,7 +156,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -189,7 +187,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     places = 0.3 * np.stack([np.sin(angles), np.cos(angles)], axis=-1).reshape(n, d)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -221,7 +219,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool).T
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -253,7 +251,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -317,7 +315,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[0]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[0]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -349,7 +347,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from autograder.suspects.registry import suspect
@@ -30,7 +28,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -63,7 +61,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -96,7 +94,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -134,7 +132,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -170,7 +168,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -206,7 +204,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 

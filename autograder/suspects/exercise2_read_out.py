@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from autograder.suspects.registry import suspect
@@ -28,7 +26,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -60,7 +58,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -92,7 +90,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -124,7 +122,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -156,7 +154,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -188,7 +186,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 
@@ -220,7 +218,7 @@ def order_gaps(X, perm, W_q, W_k, W_v):
     causal = np.tri(n, dtype=bool)
 
     def run(Z, visible=True):
-        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / math.sqrt(W_k.shape[1]), -np.inf)
+        s = np.where(visible, Z @ W_q @ (Z @ W_k).T / np.sqrt(W_k.shape[1]), -np.inf)
         e = np.exp(s - s.max(axis=1, keepdims=True))
         return e @ (Z @ W_v) / e.sum(axis=1, keepdims=True)
 

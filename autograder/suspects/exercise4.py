@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from autograder.suspects.registry import suspect
@@ -28,7 +26,7 @@ def weights_with_constant_row(side, row):
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
     W = W_k if side == "query" else W_q
     W[3] = row
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s - s.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
@@ -45,7 +43,7 @@ def weights_with_constant_row(side, row):
     W_q = np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0], [0.0, 0.0]])
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
     W_q[3] = row
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s - s.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
@@ -60,7 +58,7 @@ def weights_with_constant_row(side, row):
     X = np.array([[0.9, 0.1, 0.0, 0.5], [0.1, 0.9, 0.0, 0.5], [0.0, 0.1, 0.9, 0.5]])
     W_q = np.array([[2.0, 0.0], [0.0, 2.0], [2.0, 2.0], [0.0, 0.0]])
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s - s.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
@@ -82,7 +80,7 @@ def weights_with_constant_row(side, row):
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
     W = W_q if side == "query" else W_k
     W[2] = row
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s - s.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
@@ -99,7 +97,7 @@ def weights_with_constant_row(side, row):
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
     W = W_q if side == "query" else W_k
     W[3] = row
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s - s.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
@@ -116,7 +114,7 @@ def weights_with_constant_row(side, row):
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
     W = W_q if side == "query" else W_k
     W[3] = 0.5 * np.asarray(row)
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s - s.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
@@ -133,7 +131,7 @@ def weights_with_constant_row(side, row):
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
     W = W_q if side == "query" else W_k
     W[3] = row[::-1]
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s - s.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
@@ -150,7 +148,7 @@ def weights_with_constant_row(side, row):
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
     W = W_q if side == "query" else W_k
     W[3] = -np.asarray(row)
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s - s.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
@@ -178,8 +176,8 @@ def weights_with_constant_row(side, row):
     hint="Scores are divided by another number than the square root of the width of the keys.",
     read="7.2, step 3",
     also=(
-        ("/ 2", "/ math.sqrt(4)"),
-        ("/ 2", "/ math.sqrt(3)"),
+        ("/ 2", "/ np.sqrt(4)"),
+        ("/ 2", "/ np.sqrt(3)"),
     ),
 )
 def weights_with_constant_row(side, row):
@@ -205,7 +203,7 @@ def weights_with_constant_row(side, row):
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
     W = W_q if side == "query" else W_k
     W[3] = row
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s - s.max(axis=0, keepdims=True))
     return e / e.sum(axis=0, keepdims=True)
 
@@ -222,7 +220,7 @@ def weights_with_constant_row(side, row):
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
     W = W_q if side == "query" else W_k
     W[3] = row
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     return s
 
 
@@ -238,9 +236,9 @@ def weights_with_constant_row(side, row):
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
     W = W_q if side == "query" else W_k
     W[3] = row
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s - s.max(axis=1, keepdims=True))
-    before = np.exp(np.array([[2.46, 0.54, 0.03], [0.54, 2.46, 0.27], [2.73, 2.97, 0.30]]) / math.sqrt(2))
+    before = np.exp(np.array([[2.46, 0.54, 0.03], [0.54, 2.46, 0.27], [2.73, 2.97, 0.30]]) / np.sqrt(2))
     return e / e.sum(axis=1, keepdims=True) - before / before.sum(axis=1, keepdims=True)
 
 
@@ -256,7 +254,7 @@ def weights_with_constant_row(side, row):
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
     W = W_q if side == "query" else W_k
     W[3] = row
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s - s.max(axis=1, keepdims=True))
     values = np.array([[1.0, 0.2], [0.2, 1.0], [0.1, 0.2]])
     return e / e.sum(axis=1, keepdims=True) @ values
@@ -274,7 +272,7 @@ def weights_with_constant_row(side, row):
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
     W = W_q if side == "query" else W_k
     W[3] = row
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s - s.max(axis=1, keepdims=True))
     return (e / e.sum(axis=1, keepdims=True))[2]
 
@@ -291,7 +289,7 @@ def weights_with_constant_row(side, row):
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
     W = W_q if side == "query" else W_k
     W[3] = row
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s)
     return e / e.sum(axis=1, keepdims=True)
 
@@ -312,7 +310,7 @@ def weights_with_constant_row(side, row):
     )
     W = W_q if side == "query" else W_k
     W[3] = row
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s - s.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
@@ -334,6 +332,6 @@ def weights_with_constant_row(side, row):
     W_k = np.array([[1.5, 0.0], [0.0, 1.5], [0.0, 0.0], [0.0, 0.0]])
     W = W_q if side == "query" else W_k
     W[3] = row
-    s = X @ W_q @ (X @ W_k).T / math.sqrt(2)
+    s = X @ W_q @ (X @ W_k).T / np.sqrt(2)
     e = np.exp(s - s.max(axis=1, keepdims=True))
     return np.round(e / e.sum(axis=1, keepdims=True), 4)

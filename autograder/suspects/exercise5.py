@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from autograder.suspects.registry import suspect
@@ -23,7 +21,7 @@ SCALE = "7.2, step 3"
     read=EXERCISE,
 )
 def row_at_scale(s):
-    scores = np.array([2.73, 2.97, 0.30]) * s / math.sqrt(2)
+    scores = np.array([2.73, 2.97, 0.30]) * s / np.sqrt(2)
     e = np.exp(scores - scores.max())
     return e / e.sum()
 
@@ -36,7 +34,7 @@ def row_at_scale(s):
     also=(("/ s / s", "/ s"),),
 )
 def row_at_scale(s):
-    scores = np.array([2.73, 2.97, 0.30]) / s / s / math.sqrt(2)
+    scores = np.array([2.73, 2.97, 0.30]) / s / s / np.sqrt(2)
     e = np.exp(scores - scores.max())
     return e / e.sum()
 
@@ -48,7 +46,7 @@ def row_at_scale(s):
     read=EXERCISE,
 )
 def row_at_scale(s):
-    scores = np.array([2.73, 2.97, 0.30]) / math.sqrt(2)
+    scores = np.array([2.73, 2.97, 0.30]) / np.sqrt(2)
     e = np.exp(scores - scores.max())
     return e / e.sum()
 
@@ -61,7 +59,7 @@ def row_at_scale(s):
     also=(("s * e", "s * s * e"),),
 )
 def row_at_scale(s):
-    scores = np.array([2.73, 2.97, 0.30]) / math.sqrt(2)
+    scores = np.array([2.73, 2.97, 0.30]) / np.sqrt(2)
     e = np.exp(scores - scores.max())
     return s * e / e.sum()
 
@@ -74,7 +72,7 @@ def row_at_scale(s):
     also=(("s**3", "s**4"),),
 )
 def row_at_scale(s):
-    scores = np.array([2.73, 2.97, 0.30]) * s**3 / math.sqrt(2)
+    scores = np.array([2.73, 2.97, 0.30]) * s**3 / np.sqrt(2)
     e = np.exp(scores - scores.max())
     return e / e.sum()
 
@@ -87,7 +85,7 @@ def row_at_scale(s):
     also=(("[2.46, 0.54, 0.03]", "[0.54, 2.46, 0.27]"),),
 )
 def row_at_scale(s):
-    scores = np.array([2.46, 0.54, 0.03]) * s * s / math.sqrt(2)
+    scores = np.array([2.46, 0.54, 0.03]) * s * s / np.sqrt(2)
     e = np.exp(scores - scores.max())
     return e / e.sum()
 
@@ -99,7 +97,7 @@ def row_at_scale(s):
     read=EXERCISE,
 )
 def row_at_scale(s):
-    scores = np.array([[2.46, 0.54, 0.03], [0.54, 2.46, 0.27], [2.73, 2.97, 0.30]]) * s * s / math.sqrt(2)
+    scores = np.array([[2.46, 0.54, 0.03], [0.54, 2.46, 0.27], [2.73, 2.97, 0.30]]) * s * s / np.sqrt(2)
     e = np.exp(scores - scores.max(axis=1, keepdims=True))
     return e / e.sum(axis=1, keepdims=True)
 
@@ -111,7 +109,7 @@ def row_at_scale(s):
     read=EXERCISE,
 )
 def row_at_scale(s):
-    scores = np.array([[2.46, 0.54, 0.03], [0.54, 2.46, 0.27], [2.73, 2.97, 0.30]]) * s * s / math.sqrt(2)
+    scores = np.array([[2.46, 0.54, 0.03], [0.54, 2.46, 0.27], [2.73, 2.97, 0.30]]) * s * s / np.sqrt(2)
     e = np.exp(scores - scores.max(axis=1, keepdims=True))
     return (e / e.sum(axis=1, keepdims=True))[:, 2]
 
@@ -123,7 +121,7 @@ def row_at_scale(s):
     read=EXERCISE,
 )
 def row_at_scale(s):
-    scores = np.array([2.73, 2.97, 0.30]) * s * s / math.sqrt(2)
+    scores = np.array([2.73, 2.97, 0.30]) * s * s / np.sqrt(2)
     return scores
 
 
@@ -144,7 +142,7 @@ def row_at_scale(s):
     task=TASK,
     hint="The scores are divided by another number than the square root of the width of the keys.",
     read=SCALE,
-    also=(("/ 2", "/ math.sqrt(3)"),),
+    also=(("/ 2", "/ np.sqrt(3)"),),
 )
 def row_at_scale(s):
     scores = np.array([2.73, 2.97, 0.30]) * s * s / 2
@@ -157,10 +155,10 @@ def row_at_scale(s):
     task=TASK,
     hint="The scale also goes into the divisor, which depends on nothing but the width.",
     read=SCALE,
-    also=(("(s * math.sqrt(2))", "(s * s * math.sqrt(2))"),),
+    also=(("(s * np.sqrt(2))", "(s * s * np.sqrt(2))"),),
 )
 def row_at_scale(s):
-    scores = np.array([2.73, 2.97, 0.30]) * s * s / (s * math.sqrt(2))
+    scores = np.array([2.73, 2.97, 0.30]) * s * s / (s * np.sqrt(2))
     e = np.exp(scores - scores.max())
     return e / e.sum()
 
@@ -172,7 +170,7 @@ def row_at_scale(s):
     read="7.2, step 4",
 )
 def row_at_scale(s):
-    scores = np.array([2.73, 2.97, 0.30]) * s * s / math.sqrt(2)
+    scores = np.array([2.73, 2.97, 0.30]) * s * s / np.sqrt(2)
     e = np.exp(scores - scores.max())
     return e
 
@@ -184,7 +182,7 @@ def row_at_scale(s):
     read="7.2, step 4",
 )
 def row_at_scale(s):
-    scores = np.array([2.73, 2.97, 0.30]) * s * s / math.sqrt(2)
+    scores = np.array([2.73, 2.97, 0.30]) * s * s / np.sqrt(2)
     return scores / scores.sum()
 
 
@@ -195,7 +193,7 @@ def row_at_scale(s):
     read="7.2, step 4",
 )
 def row_at_scale(s):
-    scores = np.array([2.73, 2.97, 0.30]) * s * s / math.sqrt(2)
+    scores = np.array([2.73, 2.97, 0.30]) * s * s / np.sqrt(2)
     e = np.exp(scores)
     return e / e.sum()
 
@@ -207,7 +205,7 @@ def row_at_scale(s):
     read=EXERCISE,
 )
 def row_at_scale(s):
-    scores = np.array([2.73, 2.97, 0.30]) / 3 / math.sqrt(2)
+    scores = np.array([2.73, 2.97, 0.30]) / 3 / np.sqrt(2)
     e = np.exp(scores - scores.max())
     return e / e.sum()
 
@@ -224,6 +222,6 @@ def row_at_scale(s):
     ),
 )
 def row_at_scale(s):
-    scores = np.array([2.73, 2.97, 0.30]) * s * s / math.sqrt(2)
+    scores = np.array([2.73, 2.97, 0.30]) * s * s / np.sqrt(2)
     e = np.exp(scores - scores.max())
     return np.round(e / e.sum(), 4)

@@ -86,7 +86,7 @@ def position_similarity(offset, d):
     task=TASK,
     hint="The sum is divided by the width; nothing is divided here.",
     read=WHY,
-    also=(("/ d)", "/ math.sqrt(d))"),),
+    also=(("/ d)", "/ np.sqrt(d))"),),
 )
 def position_similarity(offset, d):
     w = 10000.0 ** (-np.arange(0, d, 2) / d)
@@ -130,7 +130,7 @@ def position_similarity(offset, d):
 @suspect(
     "similarity_first_frequency_only",
     task=TASK,
-    hint="Only one frequency is left.",
+    hint="Only one of the frequencies is left in the sum.",
     read=WHY,
     also=(("np.cos(offset) * d / 2", "np.cos(offset)"),),
 )
@@ -164,7 +164,7 @@ def position_similarity(offset, d):
 @suspect(
     "similarity_degrees",
     task=TASK,
-    hint="Angles are taken for degrees.",
+    hint="The angles are taken for degrees; they are radians.",
     read=WHY,
 )
 def position_similarity(offset, d):

@@ -305,7 +305,7 @@ def rope(x, positions, base=500000.0):
 @suspect(
     "rope_degrees",
     task=TASK,
-    hint="Angles are taken for degrees.",
+    hint="The angles are taken for degrees; they are radians.",
     read=ROTATE,
 )
 def rope(x, positions, base=10000.0):

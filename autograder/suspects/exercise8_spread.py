@@ -39,7 +39,7 @@ def offset_spread(score, offset, starts):
 @suspect(
     "spread_offset_twice",
     task=TASK,
-    hint="The offset is counted twice.",
+    hint="The offset between the two positions is counted twice.",
     read=EXERCISE,
     also=(("start + offset, start - offset", "start + 2 * offset, start"),),
 )

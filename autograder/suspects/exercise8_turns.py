@@ -137,7 +137,7 @@ def rope(x, positions, base=10000.0):
 @suspect(
     "rope_last_pair_left_out",
     task=TASK,
-    hint="The last pair is not turned.",
+    hint="The last pair of coordinates is not turned.",
     read=ROTATE,
     also=(("x[..., -2:]\n", "0.0\n"),),
 )
@@ -173,7 +173,7 @@ def rope(x, positions, base=10000.0):
 @suspect(
     "rope_without_effect",
     task=TASK,
-    hint="Nothing is turned.",
+    hint="The vectors come back as they were: nothing is turned.",
     read=ROTATE,
 )
 def rope(x, positions, base=10000.0):

@@ -5,8 +5,6 @@
 
 from __future__ import annotations
 
-import math
-
 from autograder.suspects.registry import same_mistake, suspect
 
 TASK = "exercise9"
@@ -238,4 +236,4 @@ def max_context(memory_bytes, weight_bytes, users, layers, kv_heads, head_dim, i
 @same_mistake("context_full_memory_refused")
 def max_context(memory_bytes, weight_bytes, users, layers, kv_heads, head_dim, itemsize=2):
     token = 2 * layers * kv_heads * head_dim * itemsize
-    return math.ceil((memory_bytes - weight_bytes) / (users * token)) - 1
+    return -((weight_bytes - memory_bytes) // (users * token)) - 1

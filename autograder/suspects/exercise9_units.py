@@ -106,7 +106,7 @@ def max_context(memory_bytes, weight_bytes, users, layers, kv_heads, head_dim, i
 @suspect(
     "context_users_squared",
     task=TASK,
-    hint="The users are counted twice.",
+    hint="The number of users counts twice; each has one cache.",
     read=EXERCISE,
 )
 def max_context(memory_bytes, weight_bytes, users, layers, kv_heads, head_dim, itemsize=2):

@@ -85,7 +85,11 @@ NOTEBOOKS: dict[str, tuple[str, ...]] = {
         "exercise10",
         "exercise11",
     ),
-    "block_receipts": (),
+    "block_receipts": (
+        *("block_heads", "block_norms", "block_feed_forward", "block_whole", "block_parameters", "block_flops"),
+        *("block_serving", "block_training", "block_sharing", "block_linear", "block_sqrt_dk", "block_model"),
+        *("block_rope", "block_distances"),
+    ),
 }
 
 #: Functions of the lab that another notebook asks for once more, and the task there: their mistakes are the same.

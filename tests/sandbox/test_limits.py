@@ -225,3 +225,10 @@ def test_a_replaced_struct_pack_does_not_keep_an_honest_answer_back(start: Start
         "def honest():\n    return [1.5, 'x']",
     )
     assert lab.honest() == [1.5, "x"]
+
+
+def test_a_renewed_session_has_no_trace_of_earlier_calls(start: Start) -> None:
+    lab, session = start("seen = []\ndef count():\n    seen.append(1)\n    return len(seen)")
+    assert [lab.count(), lab.count()] == [1, 2]
+    session.renew()
+    assert lab.count() == 1

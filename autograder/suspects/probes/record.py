@@ -98,6 +98,19 @@ class Notes:
                 self.write(f"{label}, kind", kind(value))
         return None if isinstance(found, str) else found
 
+    def mapping(self, name: str, call: Callable[[], Any], keys: Sequence[str], tolerance: float = EXACT) -> None:
+        """Note each entry of a mapping by itself, or what came instead for each of them."""
+        found: Any
+        try:
+            found = call()
+        except (failures.TimedOut, failures.Died):
+            raise
+        except failures.SubmissionFault as error:
+            found = f"raises {fault_name(error)}"
+        for key in keys:
+            value = found.get(key, "missing") if isinstance(found, dict) else f"no mapping but {kind(found)}"
+            self.write(f"{name}: {key}", value, tolerance)
+
 
 def same(a: Array | str, b: Array | str, tolerance: float) -> bool:
     """Whether two answers are the same but for rounding."""
