@@ -63,7 +63,6 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     memory_mib: int = 2048
     processes: int = 128
     file_mib: int = 64
-    output_mib: int = 8
 
 
 class RubricLine(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,6 +1,6 @@
 """The student package of the attention lab: public checks, meters, a memory guard and a toy model.
 
-``from attnlab import attempt, check, experiment, progress`` is all that a notebook needs. Importing this
+``from attnlab import answer, attempt, check, experiment, progress`` is all that a notebook needs. Importing this
 package is cheap: nothing heavier than the standard library is loaded until a name is used.
 """
 

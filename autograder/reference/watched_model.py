@@ -18,8 +18,8 @@ class WatchedModel:
     """``model(ids)`` → logits ``(n, vocab)``; attribute ``vocab``. Article, section 13.
 
     ``sees`` says which ids the logits at ``i`` depend on: ``"past"`` on all up to ``i``, as with a causal mask;
-    ``"all"`` on every one, a model without a mask; ``"itself"`` on that at ``i`` alone; ``"previous"`` on it and the
-    one before.
+    ``"all"`` on every one, a model without a mask; ``"hint"`` a little on every one, a mask that leaks; ``"itself"`` on
+    that at ``i`` alone; ``"previous"`` on it and the one before.
     """
 
     def __init__(self, rng: np.random.Generator, *, vocab: int = 17, sees: str = "past") -> None:
@@ -56,4 +56,6 @@ class WatchedModel:
         else:
             # Row by row, so that a row whose ids are the same is the same to the last bit.
             seen = np.array([x[: i + 1].mean(axis=0) + x[i] for i in range(n)])
+            if self.sees == "hint":
+                seen += 1e-7 * x.sum(axis=0)
         return np.array([np.tanh(row) @ self._out for row in seen])

@@ -59,7 +59,8 @@ def survivors_of(function: str, assignment: str, notebook: str, solution: str) -
                 what = f"This mistake ({told}) loses no marks in {suspect.task}."
                 found.append(Problem(_where(suspect), what, "Write a check that sees it, or take the mistake out."))
             rng = np.random.default_rng(plugin.derive(SEED, function))
-            match = name_suspect(local_lab(namespace), function, rng, notebook)
+            # As when grading: the probes meet a process in which no check has left anything.
+            match = name_suspect(local_lab(bound(solution, text)), function, rng, notebook)
             if match is None or match.id != suspect.id:
                 what = f"This mistake ({told}) is taken for {match.id if match else 'no known one'}."
                 found.append(Problem(_where(suspect), what, "Let a probe tell them apart, or make them one mistake."))

@@ -285,11 +285,11 @@ def multi_head(
 
 
 # %% [markdown]
-# **What the check below sees:** one head and two heads on small fixed inputs, the chapter's three tables,
-# which columns belong to which head, and that merging undoes splitting.
+# **What the check below sees:** one head and the chapter's two heads against its tables, one token
+# through three heads, which columns belong to which head, and that merging undoes splitting.
 #
-# **What it cannot see:** batches, masks, heads of other widths and numbers, and whether a head keeps to
-# itself. The hidden checks look there.
+# **What it cannot see:** batches, masks, heads of other widths, and whether a head keeps to itself. The
+# hidden checks look there.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 6, "grade_id": "multi_head-check"}
 check("multi_head")
@@ -375,10 +375,10 @@ def pre_norm(
 
 
 # %% [markdown]
-# **What the check below sees:** the chapter's normalised table, a row for which a forgotten mean or a wrong
-# variance shows, a weight other than one, and the order of norm, sublayer and sum on a small example.
+# **What the check below sees:** a row for each norm that can be done by hand, so that a forgotten mean,
+# root or weight has a name; the chapter's normalised table; and the order of norm, sublayer and sum.
 #
-# **What it cannot see:** other eps, leading axes, rows that are nearly constant, inputs that are changed.
+# **What it cannot see:** other values of eps, leading axes, rows that are nearly constant, float32.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 5, "grade_id": "residual_and_norms-check"}
 check("residual_and_norms")
@@ -480,10 +480,10 @@ def detectors_fired(x: np.ndarray, W1: np.ndarray, b1: np.ndarray) -> tuple[np.n
 
 
 # %% [markdown]
-# **What the check below sees:** the chapter's detector table, a few values of GELU on both sides of zero,
-# a gate that is shut and one that is open, and biases that matter.
+# **What the check below sees:** a layer of two rows on paper, GELU on both sides of zero, a gate that is
+# shut, open and half open, and the chapter's detector table.
 #
-# **What it cannot see:** other widths and leading axes, large gates, and whether a row is worked on alone.
+# **What it cannot see:** other widths and leading axes, very large gates, and inputs that are changed.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 6, "grade_id": "feed_forward-check"}
 check("feed_forward")
@@ -545,11 +545,11 @@ def block(x: np.ndarray, params: Mapping[str, Any], mask: np.ndarray | None = No
 
 
 # %% [markdown]
-# **What the check below sees:** the chapter's last table, and a block with both norms on small fixed
-# weights.
+# **What the check below sees:** the chapter's last table, and one token by hand with and without the
+# first norm.
 #
-# **What it cannot see:** masks, batches, other shapes, and a block whose parts are right one by one and are
-# put together in another order. The hidden checks give your `block` right parts where yours are not.
+# **What it cannot see:** masks, batches, other shapes, and a block whose parts are right one by one and
+# are put together in another order. The hidden checks give your `block` right parts where yours are not.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 4, "grade_id": "whole_block-check"}
 check("whole_block")
@@ -655,10 +655,11 @@ def ffn_share(config: Mapping[str, Any]) -> float:
 
 
 # %% [markdown]
-# **What the check below sees:** the numbers in print, and one small made-up model.
+# **What the check below sees:** the numbers in print, and a tiny model that can be counted on paper.
 #
-# **What it cannot see:** other configurations, where two mistakes may cancel in print and do not cancel
-# there: untied tables with a learned position table, biases with few KV heads, three matrices with biases.
+# **What it cannot see:** other configurations, where two mistakes that cancel in print do not cancel:
+# untied tables with a learned position table, biases with few KV heads or with three matrices, RMSNorm
+# with biases.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 7, "grade_id": "parameters-check"}
 check("parameters")
@@ -782,10 +783,9 @@ def attention_share(n: int, d: int) -> float:
 
 
 # %% [markdown]
-# **What the check below sees:** the numbers in print.
+# **What the check below sees:** the numbers in print, and that every argument counts.
 #
-# **What it cannot see:** head counts and widths that do not multiply to d_model, grouped KV heads, and other
-# lengths.
+# **What it cannot see:** head counts and widths that do not multiply to d_model, and other lengths.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 5, "grade_id": "flops_and_bytes-check"}
 check("flops_and_bytes")
@@ -889,10 +889,10 @@ def max_context(
 
 
 # %% [markdown]
-# **What the check below sees:** the numbers in print, and that parts of a sequence and of a token do not
-# count.
+# **What the check below sees:** the numbers in print, that parts of a sequence or of a token do not
+# count, and that memory which is exactly full is enough.
 #
-# **What it cannot see:** other models and cards, other numbers of bytes, and your paragraph.
+# **What it cannot see:** other models, cards and numbers of bytes, and your paragraph.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 6, "grade_id": "serving-check"}
 check("serving")
@@ -1031,9 +1031,9 @@ def gpu_years(gpu_hours: float) -> float:
 
 
 # %% [markdown]
-# **What the check below sees:** the numbers in print.
+# **What the check below sees:** the numbers in print, and that every argument counts.
 #
-# **What it cannot see:** other sizes, batches and item sizes.
+# **What it cannot see:** other sizes.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 5, "grade_id": "training-check"}
 check("training")
@@ -1144,10 +1144,11 @@ def moe_bytes(shared: int, n_experts: int, per_expert: int, n_active: int, items
 
 
 # %% [markdown]
-# **What the check below sees:** the order of repeated heads, the numbers in print, and gates of one small
-# router.
+# **What the check below sees:** the order of repeated heads, the numbers in print, the gates of one
+# token, and what stays resident whatever is active.
 #
-# **What it cannot see:** other shapes, large scores, several rows that choose differently.
+# **What it cannot see:** other shapes and leading axes, large scores, several tokens that choose
+# differently, experts of three matrices.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 8, "grade_id": "gqa_mqa_moe-check"}
 check("gqa_mqa_moe")
@@ -1240,11 +1241,11 @@ def ffn_as_slots(x: np.ndarray, W1: np.ndarray, b1: np.ndarray, W2: np.ndarray) 
 
 
 # %% [markdown]
-# **What the check below sees:** a linear function, one that doubling cannot tell from it, a small pair of
-# layers, and one row of slots.
+# **What the check below sees:** a matrix and ReLU, which doubling cannot tell apart; two layers by hand
+# and two of different widths; and three slots by hand.
 #
-# **What it cannot see:** functions that are off by a constant or in one entry only, biases of other sizes,
-# and leading axes.
+# **What it cannot see:** functions that are off by a constant or in one entry only, a NaN, and leading
+# axes.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 4, "grade_id": "linear_or_not-check"}
 check("linear_or_not")
@@ -1349,10 +1350,11 @@ def scaling_sweep(batches: Sequence[tuple[np.ndarray, np.ndarray]]) -> list[dict
 
 
 # %% [markdown]
-# **What the check below sees:** the gaps in print, the entropy of even, of one-sided and of uneven rows, and a
-# sweep over two small batches.
+# **What the check below sees:** the gaps in print, entropies that can be done on paper, and two small
+# batches.
 #
-# **What it cannot see:** other numbers of keys, batches of different widths in one call, and very large scores.
+# **What it cannot see:** other numbers of keys, batches of different widths in one call, and very large
+# scores.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 4, "grade_id": "why_sqrt_dk-check"}
 check("why_sqrt_dk")
@@ -1437,10 +1439,11 @@ def moved_positions(model: Any, tokens: Sequence[int], position: int) -> np.ndar
 
 
 # %% [markdown]
-# **What the check below sees:** a small causal model and one that looks ahead.
+# **What the check below sees:** a causal model and one that looks ahead, which both only add up ids, and
+# what they were fed.
 #
-# **What it cannot see:** the ends of the sequence, ids at the end of the vocabulary, models that leak only a
-# little.
+# **What it cannot see:** the ends of the sequence, ids at the end of the vocabulary, models that leak
+# only a little.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 3, "grade_id": "causality-check"}
 check("causality")
@@ -1518,9 +1521,10 @@ def linear_backward(X: np.ndarray, W: np.ndarray, dY: np.ndarray) -> tuple[np.nd
 
 
 # %% [markdown]
-# **What the check below sees:** one rectangular layer, against the change of a loss when one entry is nudged.
+# **What the check below sees:** the two shapes, and what happens to a loss when one entry of `W` or `X`
+# is nudged.
 #
-# **What it cannot see:** other shapes, one row only, float32.
+# **What it cannot see:** other shapes, a single row, float32.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 3, "grade_id": "backward-check"}
 check("backward")
@@ -1643,11 +1647,12 @@ def alibi_bias(n: int, slope: float) -> np.ndarray:
 
 
 # %% [markdown]
-# **What the check below sees:** a quarter turn, lengths that stay, scores that depend on the offset alone, the
-# two pairings on a short vector, and the printed periods, slopes and biases.
+# **What the check below sees:** one pair turned by one radian, lengths that stay, scores that depend on
+# the offset alone, both pairings and the order between them on a short vector, and the periods, slopes
+# and biases in print.
 #
-# **What it cannot see:** other bases and widths, leading axes, which way round the rotation goes at positions
-# far out, and an array that is overwritten while it is read.
+# **What it cannot see:** other bases and widths, leading axes, and an array that is overwritten while it
+# is read.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 8, "grade_id": "positions-check"}
 check("positions")
@@ -1743,9 +1748,10 @@ def same_on_both(fn: Callable[[Any], np.ndarray], device_a: Any, device_b: Any, 
 
 
 # %% [markdown]
-# **What the check below sees:** the stand-in's fault, and an operation without one.
+# **What the check below sees:** the stand-in's fault, a way around it, and differences on both sides of
+# the tolerance.
 #
-# **What it cannot see:** results of other shapes, differences in one entry, NaN.
+# **What it cannot see:** results of other shapes, a difference in one entry only, NaN.
 
 # %% nbgrader={"schema_version": 3, "grade": true, "solution": false, "locked": true, "task": false, "points": 2, "grade_id": "second_device-check"}
 check("second_device")

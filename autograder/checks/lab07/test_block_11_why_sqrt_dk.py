@@ -139,3 +139,12 @@ def test_sweep_of_the_article(lab: Lab, rng: np.random.Generator) -> None:
 def test_sweep_of_odd_sizes(lab: Lab, rng: np.random.Generator) -> None:
     """One trial, and one key alone."""
     _sweep(lab, [_batch(rng, 1, 5, 2), _batch(rng, 4, 1, 3)], _KEYS[1:], "With one key its weight is 1 and H is 0.")
+
+
+@check("scaling_sweep.large", needs=["scaling_sweep.weights"])
+def test_sweep_of_large_scores(lab: Lab, rng: np.random.Generator) -> None:
+    """Scores in the thousands come out finite, with and without the scale."""
+    # exp overflows at 710: the largest score of each trial has to be taken off first.
+    batches = [(300.0 * queries, keys) for queries, keys in (_batch(rng, 4, 3, 16), _batch(rng, 3, 5, 4))]
+    hint = "Take the largest score of each trial off before exp; a weight of 0 adds nothing to the entropy."
+    _sweep(lab, batches, _KEYS[1:], hint)

@@ -39,7 +39,7 @@ def _moved(
     # With more than one other id, the change of any of them, or the largest, is an answer.
     answers = [*gaps, np.max(gaps, axis=0)]
     nearest = min(answers, key=lambda gap: float(np.abs(found - gap).max()))
-    compare.agree(found, nearest, 1e-12 * (1 + float(np.abs(before).max())), name="moved", hint=hint)
+    compare.agree(found, nearest, 1e-13 * (1 + float(np.abs(before).max())), name="moved", hint=hint)
     if np.any(found[nearest == 0] != 0):
         raise CheckFailed("Where nothing moved the change is exactly 0, not only small; nothing is added or rounded.")
 
@@ -81,11 +81,13 @@ def test_the_other_id_is_another_one_of_the_vocabulary(lab: Lab, rng: np.random.
 
 @check("moved_positions.leak", needs=["moved_positions.causal"])
 def test_a_leak_is_seen(lab: Lab, rng: np.random.Generator) -> None:
-    """In a model without a mask, earlier positions move too, and it shows."""
-    # Zeros that are written in for earlier positions hide exactly what this is for.
-    model = WatchedModel(rng, sees="all")
-    hint = f"This model has no mask, so earlier positions move too. {_RUN_TWICE}"
-    _moved(lab, model, _tokens(rng, model, 6), 4, hint)
+    """In a model without a mask, or with one that leaks a little, earlier positions move too, and it shows."""
+    # Zeros that are written in for earlier positions hide exactly what this is for; so does rounding, where a mask
+    # leaks a ten-millionth.
+    for sees, n in (("all", 6), ("hint", 5)):
+        model = WatchedModel(rng, sees=sees)
+        hint = f"This model's mask leaks or is none, so earlier positions move too, if only a little. {_RUN_TWICE}"
+        _moved(lab, model, _tokens(rng, model, n), n - 2, hint)
 
 
 @check("moved_positions.still", needs=["moved_positions.causal"])
