@@ -256,13 +256,12 @@ class Lab:
 
     # ---- values
     def _encode(self, value: Any) -> wire.Value:
+        if isinstance(value, np.generic):
+            value = value.item()  # np.float64 is a float too, and no plain one
         if value is None or isinstance(value, (bool, str, float, wire.Array, wire.Integer, wire.Handle)):
             return value
-        if isinstance(value, (int, np.integer)):
-            number = int(value)
-            return number if -(2**63) <= number < 2**63 else wire.Integer(format(number, "x"))
-        if isinstance(value, np.generic):
-            return self._encode(value.item())
+        if isinstance(value, int):
+            return value if -(2**63) <= value < 2**63 else wire.Integer(format(value, "x"))
         if isinstance(value, np.ndarray):
             return wire.array_to_wire(value)
         if isinstance(value, Remote):

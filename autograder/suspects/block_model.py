@@ -306,6 +306,17 @@ def same_on_both(fn, device_a, device_b, tolerance=1e-6):
 
 
 @suspect(
+    "nan_on_both_devices",
+    task=DEVICE,
+    hint="NaN on both devices counts as agreement, and it is never the same.",
+    read=SECOND,
+)
+def same_on_both(fn, device_a, device_b, tolerance=1e-6):
+    a, b = np.asarray(fn(device_a)), np.asarray(fn(device_b))
+    return a.shape == b.shape and bool(np.allclose(a, b, rtol=0, atol=tolerance, equal_nan=True))
+
+
+@suspect(
     "shapes_spread",
     task=DEVICE,
     hint="Other shapes are spread over each other, and they are not the same.",

@@ -121,9 +121,10 @@ class Suspect:
         return (self.source, *self.variants)
 
 
-_REGISTERED: dict[str, Suspect] = {}
+#: By notebook and identifier: the same mistake may be made, and is called the same, in two notebooks.
+_REGISTERED: dict[tuple[str, str], Suspect] = {}
 #: How often each mistake was written out once more.
-_WRITTEN: dict[str, int] = {}
+_WRITTEN: dict[tuple[str, str], int] = {}
 
 
 def suspect(
@@ -135,11 +136,12 @@ def suspect(
     """
 
     def register(code: Code) -> Code:
-        if identifier in _REGISTERED:
-            raise ValueError(f"there are two suspects called {identifier!r}")
+        key = _notebook(code), identifier
+        if key in _REGISTERED:
+            raise ValueError(f"there are two suspects called {identifier!r} in {key[0]}")
         text = _text(identifier, code, 0)
         others = tuple(_replaced(text, old, new) for old, new in also)
-        _REGISTERED[identifier] = Suspect(identifier, task, code.__name__, hint, read, code, text, others)
+        _REGISTERED[key] = Suspect(identifier, task, code.__name__, hint, read, code, text, others)
         return code
 
     return register
@@ -149,15 +151,22 @@ def same_mistake(identifier: str) -> Callable[[Code], Code]:
     """Register the decorated code as another way to write the mistake called ``identifier``."""
 
     def register(code: Code) -> Code:
-        known = _REGISTERED[identifier]
+        key = _notebook(code), identifier
+        known = _REGISTERED[key]
         if known.function != code.__name__:
             raise ValueError(f"{identifier!r} is a mistake of {known.function}, not of {code.__name__}")
-        number = _WRITTEN[identifier] = _WRITTEN.get(identifier, 0) + 1
+        number = _WRITTEN[key] = _WRITTEN.get(key, 0) + 1
         text = _text(identifier, code, number)
-        _REGISTERED[identifier] = replace(known, variants=(*known.variants, text))
+        _REGISTERED[key] = replace(known, variants=(*known.variants, text))
         return code
 
     return register
+
+
+def _notebook(code: Callable[..., object]) -> str:
+    """The notebook whose mistakes stand in the module of this code."""
+    module = code.__module__.rpartition(".")[2]
+    return next((notebook for notebook, modules in NOTEBOOKS.items() if module in modules), LAB)
 
 
 def _text(identifier: str, code: Callable[..., object], number: int) -> str:

@@ -125,6 +125,10 @@ def test_a_function_of_the_oracle_is_called_back_and_its_errors_arrive_there() -
     assert lab.use(refuse) == "caught no room"
 
 
+def test_a_function_of_the_oracle_may_give_a_numpy_number() -> None:
+    assert lab_of("def use(fn):\n    return [fn(1), type(fn(1)).__name__]").use(np.float64) == [1.0, "float"]
+
+
 def test_a_function_called_after_its_call_is_over_is_refused() -> None:
     lab = lab_of("kept = []\ndef keep(fn):\n    kept.append(fn)\ndef late():\n    return kept[0](1)")
     lab.keep(lambda n: n)

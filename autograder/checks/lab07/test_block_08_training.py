@@ -43,7 +43,7 @@ def test_one_saved_tensor_for_each_block(lab: Lab, rng: np.random.Generator) -> 
 
 @check("activation_bytes.batch_and_itemsize", needs=["activation_bytes.one_tensor_a_block"])
 def test_activations_of_a_batch(lab: Lab, rng: np.random.Generator) -> None:
-    """`batch` sequences at once, and numbers of `itemsize` bytes."""
+    """`batch` sequences at once, and saved numbers of `itemsize` bytes."""
     sizes = distinct(rng, 3)
     for named in ({"batch": 5}, {"itemsize": 4}, {"batch": 3, "itemsize": 1}):
         count(lab, "activation_bytes", *sizes, hint=f"Both are factors. {_SAVED}", **named)
@@ -71,7 +71,7 @@ def test_logits_of_every_position(lab: Lab, rng: np.random.Generator) -> None:
 
 @check("logits_bytes.batch_and_itemsize", needs=["logits_bytes.every_position"])
 def test_logits_of_a_batch(lab: Lab, rng: np.random.Generator) -> None:
-    """`batch` sequences at once, and numbers of `itemsize` bytes."""
+    """`batch` sequences at once, and logits of `itemsize` bytes."""
     n, vocab = distinct(rng, 2, 5)
     for named in ({"batch": 4}, {"itemsize": 2}, {"batch": 3, "itemsize": 8}):
         count(lab, "logits_bytes", n, vocab, hint=f"Both are factors. {_LOGITS}", **named)

@@ -81,7 +81,7 @@ def test_caches_of_three_schemes(lab: Lab, rng: np.random.Generator) -> None:
 
 @check("kv_table.itemsize", needs=["kv_table.three_schemes"])
 def test_caches_with_other_numbers(lab: Lab, rng: np.random.Generator) -> None:
-    """`itemsize` is the number of bytes of one cached number."""
+    """`itemsize` is the number of bytes of one number, in all three caches."""
     for itemsize in (1, 4):
         layers, kv, head_dim, tokens = distinct(rng, 4)
         _table(lab, layers, 2 * kv, kv, head_dim, tokens, hint="itemsize is a factor of all three.", itemsize=itemsize)

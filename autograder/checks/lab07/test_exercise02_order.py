@@ -17,7 +17,7 @@ from autograder.reference import exercises as truth
 
 check = Task("exercises", "exercise2")
 
-#: Scale of the positions: 0.3 as in section 7.4, or the plain vectors. The exercise does not say which.
+#: Scale of the positions: 0.3 as in section 7.4 and in the notebook; section 7.13 names none, so plain ones count too.
 SCALES = (chapter.POSITION_SCALE, 1.0)
 BROKEN = ("mean_pool_positions", "mean_pool_causal", "last_token_causal")
 

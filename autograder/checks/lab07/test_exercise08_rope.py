@@ -141,7 +141,7 @@ def test_rope_leaves_its_inputs_alone(lab: Lab, rng: np.random.Generator) -> Non
 def _spread(lab: Lab, score: Score, offset: int, starts: Sequence[int], hint: str) -> None:
     """The submission's spread of ``score``, which runs here.
 
-    The query may stand behind the key, as in section 7.4, or before it: the exercise does not say which.
+    The query stands behind the key in section 7.4; before it counts too, as only the offset is said to be fixed.
     """
 
     def asked(m: Any, n: Any) -> float:
