@@ -18,7 +18,7 @@ ALIBI = "7.4, ALiBi: skip the encoding, penalise distance"
 
 
 @suspect(
-    "permutation_inverted", task=TASK, hint="This is the permutation the other way round: it interleaves.", read=PLANES
+    "pairing_inverted", task=TASK, hint="This is the permutation the other way round: it interleaves.", read=PLANES
 )
 def pairing_permutation(d):
     return np.argsort(np.concatenate([np.arange(0, d, 2), np.arange(1, d, 2)]))

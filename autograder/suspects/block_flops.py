@@ -89,12 +89,12 @@ def projection_flops(n, d_model, n_heads, n_kv_heads, head_dim):
     return 4 * n * n * d_model * head_dim * (n_heads + n_kv_heads)
 
 
-@suspect("projections_of_one_token", task=COST, hint="Only one token goes through the projections.", read=FLOP)
+@suspect("one_token_projected", task=COST, hint="Only one token goes through the projections.", read=FLOP)
 def projection_flops(n, d_model, n_heads, n_kv_heads, head_dim):
     return 4 * d_model * head_dim * (n_heads + n_kv_heads)
 
 
-@suspect("scores_of_one_head", task=COST, hint="Every head has a score matrix of its own.", read=SCORES)
+@suspect("one_score_matrix", task=COST, hint="Every head has a score matrix of its own.", read=SCORES)
 def score_matrix_bytes(n, n_heads, itemsize=4):
     return n * n * itemsize
 

@@ -219,7 +219,7 @@ def multi_head(X, heads, W_o, mask=None):
 
 
 @suspect(
-    "output_projection_forgotten",
+    "heads_not_mixed",
     task=TASK,
     hint="The concatenation is handed out as the output, without the matrix that mixes the heads.",
     read=CONCAT,
@@ -267,7 +267,7 @@ def multi_head(X, heads, W_o, mask=None):
 
 
 @suspect(
-    "weights_averaged_over_heads",
+    "head_weights_averaged",
     task=TASK,
     hint="The weights are averaged over the heads, and those of each head are asked.",
     read=CONCAT,

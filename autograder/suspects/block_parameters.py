@@ -71,7 +71,7 @@ def attention_params(d_model, n_heads, n_kv_heads, head_dim):
 
 
 @suspect(
-    "one_head_counted",
+    "only_one_head_counted",
     task=COUNT,
     hint="Only one head is counted.",
     read=PARAMETERS,

@@ -14,7 +14,7 @@ READ = "article, section 13"
 
 @check("linear_backward.shapes", read=READ)
 def shapes_of_both(lab: Lab) -> None:
-    """dW has the shape of W, dX that of X, and dW comes first."""
+    """The first of the pair, dW, has the shape of W; the second, dX, has that of X."""
     X, W, dY = np.ones((4, 3)), np.ones((3, 2)), np.ones((4, 2))
     found = pair(lab.linear_backward(X, W, dY), "linear_backward", "dW", "dX")
     shapes = [np.shape(part) for part in found]

@@ -32,9 +32,9 @@ def two_layers_by_hand(lab: Lab) -> None:
         if same(found, [0.0, 0.0]):
             guess = "ReLU on the output: it may be negative, and is here."
         elif same(found, [262.0, 10.0]):
-            guess = "b2 is missing."
-        elif same(found, [-187.0, -490.0]):
-            guess = "b1 is missing, or has no effect."
+            guess = "The second bias, b2, is missing."
+        elif same(found, [-287.0, -490.0]):
+            guess = "The first bias, b1, is missing or has no effect."
         elif same(found, [-238.0, -642.0]):
             guess = "Nothing cuts off below zero."
         raise Mistake(f"The two rows came out as {found}; by hand they are -238 and -490.", guess)

@@ -39,13 +39,17 @@ def doubling_is_not_enough(lab: Lab) -> None:
 
 @check("collapse_two_layers.by_hand", read=LINEAR)
 def two_layers_are_one(lab: Lab) -> None:
-    """x·2 + 1 and then ·10 + 3 is x·20 + 13: the first bias goes through the second matrix."""
+    """Twice x plus 1, then ten times that plus 3, is 20 x + 13: the first bias goes through the second matrix."""
     layers = (np.array([[2.0]]), np.array([1.0]), np.array([[10.0]]), np.array([3.0]))
     W, b = pair(lab.collapse_two_layers(*layers), "collapse_two_layers", "W", "b")
     close(W, [[20.0]], "`W`")
     offset = array(b, "`b`", (1,))[0]
     if abs(offset - 13) > 1e-9:
-        known = {4.0: "b1 goes through W2 before it meets b2.", 3.0: "b1 is lost.", 10.0: "b2 is lost."}
+        known = {
+            4.0: "The first bias goes through W2, too.",
+            3.0: "The first bias is lost.",
+            10.0: "The second bias is lost.",
+        }
         raise Mistake(f"`b` is {offset:g}; it should be 13.", known.get(offset, ""))
 
 

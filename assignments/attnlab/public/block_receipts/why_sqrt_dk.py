@@ -69,7 +69,7 @@ def two_small_batches(lab: Lab) -> None:
     ):
         row = mapping(found[at], f"batch {at} of scaling_sweep", (name,))
         known = {
-            0.8807971: "Scaled and unscaled are exchanged." if name == "max_weight_scaled" else "",
+            {"max_weight_scaled": 0.8807971}.get(name, 0.7310586): "Scaled and unscaled are exchanged.",
             0.6224593: "Divide by the root of the width, not the width.",
             math.sqrt(2): "The spread is divided by their number, not by one less.",
             0.5: "The spread is that of the scores before they are scaled.",
