@@ -71,12 +71,13 @@ class Anywhere:
         self.note: str | None = None
         self._on_gpu, self.asked_cpu = on_gpu, False
 
-        def expect(measure: Any) -> None:
+        def expect(measure: Any) -> Found:
             self.asked_cpu = True
             if on_cpu == "failed":
                 raise failures.CheckFailed("not n²")
             if on_cpu == "inconclusive":
                 raise failures.Inconclusive("cannot tell")
+            return found("quadratic")
 
         monkeypatch.setattr(cpu, "expect_quadratic", expect)
         monkeypatch.setattr(cpu, "decide", lambda device, short, long: device)
@@ -145,6 +146,13 @@ def test_no_points_are_lost_on_a_gpu_s_word_alone(outcome: str, monkeypatch: pyt
 def test_without_a_gpu_asked_for_the_cpu_decides(monkeypatch: pytest.MonkeyPatch) -> None:
     for said in ("passed", "failed", "inconclusive"):
         assert verdict(None, said, monkeypatch)[0] == said
+
+
+def test_a_pass_says_both_exponents(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, both = verdict(None, "passed", monkeypatch)
+    assert both.note == (
+        "Measured here up to n = 8,192: your time grows with n to the power 2.00, plain attention's with 2.00."
+    )
 
 
 # ---- in the sandbox

@@ -62,9 +62,12 @@ SHORT = Schedule(longest=0.15, rounds=5, total=1.2)
 LONG = Schedule(longest=1.0, rounds=9, total=4.0)
 
 
-def expect_quadratic(measure: Measure) -> None:
-    """Return where the submission's time grows with n². Raises ``CheckFailed`` where it does not, or where its
-    results at the largest size are wrong, and ``Inconclusive`` where this machine cannot tell."""
+def expect_quadratic(measure: Measure) -> Finding:
+    """Return what was found where the submission's time grows with n².
+
+    Raises ``CheckFailed`` where it does not, or where its results at the largest size are wrong, and
+    ``Inconclusive`` where this machine cannot tell.
+    """
     finding = decide(measure)
     # Wrong rows are no noise: they count where the times could not tell, too.
     if not measure.spot_check(finding.largest):
@@ -72,11 +75,11 @@ def expect_quadratic(measure: Measure) -> None:
             f"At n = {finding.largest}, rows of the output are not right, so its time says nothing: what holds for "
             "short sequences must hold for long ones."
         )
-    if finding.outcome == "quadratic":
-        return
     if finding.outcome == "unclear":
         raise Inconclusive(f"This machine could not tell how the time grows: {finding.reason}. The points wait.")
-    _not_quadratic(finding)
+    if finding.outcome != "quadratic":
+        _not_quadratic(finding)
+    return finding
 
 
 def decide(measure: Measure, short: Schedule = SHORT, long: Schedule = LONG) -> Finding:

@@ -12,6 +12,9 @@ from autograder import failures
 from autograder.measured import cpu, cuda
 from autograder.measured.verdict import Finding
 
+MEASURED = (
+    "Measured here up to n = {n:,}: your time grows with n to the power {yours:.2f}, plain attention's with {ours:.2f}."
+)
 ON_THE_CPU = "Right, and timed on the CPU: on the GPU your attention could not be measured as it stands. {why}"
 NOT_RIGHT = "At n = {n} its output there was not right."
 NOT_QUADRATIC = "Its time there did not come out as n²: {reason}."
@@ -38,12 +41,14 @@ def expect_quadratic(measure: Measure) -> None:
     try:
         device = measure.on_gpu()
         if device is None:
-            return cpu.expect_quadratic(measure)
+            found = cpu.expect_quadratic(measure)
+            measure.note = MEASURED.format(n=found.largest, yours=found.exponent, ours=found.reference_exponent)
+            return
         with cuda.turn():
             finding = cpu.decide(device, cuda.SHORT, cuda.LONG)
             right = device.spot_check(finding.largest)
         if finding.outcome == "quadratic" and right:
-            return None
+            return
         why = NOT_QUADRATIC.format(reason=finding.reason) if right else NOT_RIGHT.format(n=finding.largest)
     except failures.SubmissionFault as fault:
         why = fault.message
@@ -51,4 +56,3 @@ def expect_quadratic(measure: Measure) -> None:
     if finding is not None and finding.outcome in ("steeper", "flatter"):
         raise failures.Inconclusive(DISAGREE.format(reason=finding.reason))
     measure.note = ON_THE_CPU.format(why=why)
-    return None
