@@ -35,8 +35,9 @@ demo: $(STAMP)
 	$(BIN)/autograder grade build/demo/submissions --assignment lab07 --out build/demo --course-seed build/demo/course_seed.txt
 	@echo "Open build/demo/index.html in a browser: the class. From there, each submission's feedback page."
 
+# A file of tests stays in one process, so that what it prepares once is prepared once.
 test: lint
-	$(ONE_THREAD) $(BIN)/python -m pytest
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile
 
 soak: $(STAMP)
 	$(ONE_THREAD) $(BIN)/python -m pytest -m soak --timeout 7200

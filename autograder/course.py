@@ -26,6 +26,7 @@ task = "step4"
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 import os
 import re
@@ -93,7 +94,11 @@ class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True):
-    """One assignment of the course, with what it takes from the course as a whole."""
+    """One assignment of the course, with what it takes from the course as a whole.
+
+    ``handed_out`` is the text of the cells that a person marks as students got them, by ``grade_id``; empty where
+    nothing was released yet. ``show_rubrics``: whether students see the rubrics on their feedback page.
+    """
 
     course_title: str
     seed_file: str
@@ -104,6 +109,8 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits
     parts: dict[str, Part]
     deadlines: dict[str, datetime] = {}
+    show_rubrics: bool = False
+    handed_out: dict[str, str] = {}
 
 
 class _Header(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -119,6 +126,7 @@ class _Assignment(msgspec.Struct, kw_only=True):
     notebooks: list[str]
     limits: Limits = Limits()
     deadlines: dict[str, datetime] = {}
+    show_rubrics: bool = False
 
 
 def find_root() -> Path:
@@ -178,7 +186,26 @@ def load(assignment: str, root: Path | None = None) -> Course:
         limits=fixed.limits,
         parts=parts,
         deadlines=fixed.deadlines,
+        show_rubrics=fixed.show_rubrics,
+        handed_out=_handed_out(path.parents[1] / "release" / assignment, parts),
     )
+
+
+def _handed_out(folder: Path, parts: dict[str, Part]) -> dict[str, str]:
+    """What students got in the cells that a person marks; nothing of a notebook that was not released yet."""
+    texts: dict[str, str] = {}
+    for name, part in parts.items():
+        wanted = {answer.grade_id for answer in part.by_person}
+        path = folder / f"{name}.ipynb"
+        if not wanted or not path.is_file():
+            continue
+        try:
+            cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+            found = ((cell["metadata"].get("nbgrader", {}).get("grade_id"), cell["source"]) for cell in cells)
+            texts |= {grade_id: "".join(source) for grade_id, source in found if grade_id in wanted}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            raise CourseError(f"{path} cannot be read as a notebook. Build it again: autograder release.") from None
+    return texts
 
 
 def signatures(course: Course) -> dict[str, frozenset[str]]:

@@ -24,11 +24,10 @@ from autograder.settings import Settings
 from autograder.submission import Notebook, Submission
 from autograder.suspects.match import name_suspect
 from autograder.suspects.registry import LOOKS_LIKE
+from autograder.written import FILES, unanswered
 
 NOT_HANDED_IN = "{notebook} was not handed in."
 NO_CODE = "No code could be read from {origin}."
-#: Written cells beside which the measurements, the plots and the note are looked at.
-NOTES = ("step6-note",)
 #: Cells that are named in the message of a result.
 MAX_CELLS_NAMED = 5
 
@@ -45,6 +44,7 @@ def digest(submission: Submission, settings: Settings) -> str:
         settings.seed_id,
         settings.device,
         isolation(settings),
+        *(f"{grade_id}={text}" for grade_id, text in sorted(settings.course.handed_out.items())),
     )
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
@@ -75,6 +75,9 @@ def grade(submission: Submission, settings: Settings) -> Result:
     sentences = [submission.message] if submission.message else []
     if submission.late:
         sentences.append("It was handed in late, as its download says.")
+    if submission.notebooks:
+        missing = [name for name in course.notebooks if name not in submission.notebooks]
+        sentences += [NOT_HANDED_IN.format(notebook=name) for name in missing]
     cpu = 0.0
     for name in course.notebooks:
         notebook = submission.notebooks.get(name)
@@ -97,7 +100,8 @@ def grade(submission: Submission, settings: Settings) -> Result:
         digest=digest(submission, settings),
         handed_in=tuple(submission.notebooks),
         message=" ".join(sentences) or None,
-        findings={grade_id: " ".join(deliverable.findings(submission.files)) for grade_id in NOTES},
+        findings={grade_id: " ".join(deliverable.findings(submission.files)) for grade_id in FILES},
+        unanswered=unanswered(submission, course),
     )
     return marks.assemble(outcomes, course, facts)
 

@@ -22,6 +22,10 @@ MAX_MESSAGE = 4000
 UNCHECKED = "The grader has no check for this function. That is an error of the grader, and costs nothing."
 WAITS_FOR_A_PERSON = "A person reads this answer; its points are not in the score yet."
 NOTHING_TO_READ = "{notebook} was not handed in, so there is no answer to read."
+NOT_ANSWERED = (
+    "This answer is as it was handed out, so there was nothing to read. If you wrote yours in another cell, "
+    "tell whoever marks."
+)
 
 
 class Outcome(msgspec.Struct, kw_only=True):
@@ -42,7 +46,7 @@ class Facts(msgspec.Struct, kw_only=True):
     """What else a result says: where it came from and under what it was made.
 
     ``handed_in`` names the notebooks that were there, readable or not. ``findings``: by the ``grade_id`` of an
-    answer that a person marks, what was found beside it.
+    answer that a person marks, what was found beside it. ``unanswered``: those left as they were handed out.
     """
 
     submission: str
@@ -57,6 +61,7 @@ class Facts(msgspec.Struct, kw_only=True):
     handed_in: tuple[str, ...]
     message: str | None = None
     findings: dict[str, str] = {}
+    unanswered: frozenset[str] = frozenset()
 
 
 def assemble(outcomes: Sequence[Outcome], course: Course, facts: Facts) -> Result:
@@ -185,16 +190,20 @@ def _by_person(course: Course, facts: Facts) -> list[tuple[CheckResult, int]]:
 
 
 def _answer(answer: ByPerson, notebook: str, facts: Facts) -> Outcome:
-    handed_in = notebook in facts.handed_in
-    waits = f"{WAITS_FOR_A_PERSON} {facts.findings.get(answer.grade_id, '')}".strip()
+    verdict: Verdict = "by_person"
+    message = f"{WAITS_FOR_A_PERSON} {facts.findings.get(answer.grade_id, '')}".strip()
+    if notebook not in facts.handed_in:
+        verdict, message = "submission_error", NOTHING_TO_READ.format(notebook=notebook)
+    elif answer.grade_id in facts.unanswered:
+        verdict, message = "failed", NOT_ANSWERED
     return Outcome(
         id=f"{notebook}.{answer.task}.{answer.function}.by_person",
         notebook=notebook,
         task=answer.task,
         function=answer.function,
         title=answer.title,
-        verdict="by_person" if handed_in else "submission_error",
-        message=waits if handed_in else NOTHING_TO_READ.format(notebook=notebook),
+        verdict=verdict,
+        message=message,
     )
 
 

@@ -36,12 +36,24 @@ class Cell(msgspec.Struct, frozen=True):
     label: str
 
 
+class Shown(msgspec.Struct, frozen=True):
+    """A cell as a person who marks sees it.
+
+    ``label`` is its nbgrader ``grade_id``, or, where another program dropped that, the id of the cell, which is the
+    same in a notebook that was handed out.
+    """
+
+    kind: str
+    source: str
+    label: str
+
+
 class Notebook(msgspec.Struct):
     """One of the assignment's notebooks as it was handed in, from a ``.ipynb`` or a ``.py`` file.
 
     ``cells`` are the code cells in order; ``written`` the text of every cell that carries an nbgrader
-    ``grade_id`` (what a person marks is among them); ``markdown`` all text cells in order; ``problems`` are
-    sentences for the student.
+    ``grade_id`` (what a person marks is among them); ``markdown`` all text cells in order; ``shown`` every cell
+    with something in it, in order; ``problems`` are sentences for the student.
     """
 
     name: str
@@ -49,6 +61,7 @@ class Notebook(msgspec.Struct):
     cells: list[Cell] = []
     written: dict[str, str] = {}
     markdown: list[str] = []
+    shown: list[Shown] = []
     problems: list[str] = []
 
 
@@ -88,7 +101,7 @@ def _read_module(data: bytes, notebook: Notebook, shown: str) -> None:
     if len(pieces) > MAX_CELLS:
         notebook.problems.append(f"{shown} has {len(pieces):,} parts; the first {MAX_CELLS:,} were read.")
     for index, piece in enumerate(pieces[:MAX_CELLS], 1):
-        _add(notebook, piece.kind, piece.source, index, piece.label, piece.grade_id)
+        _add(notebook, piece.kind, piece.source, index, piece.label, piece.grade_id, piece.grade_id)
     if not notebook.cells:
         notebook.problems.append(f"{shown} holds no statement.")
 
@@ -158,7 +171,8 @@ def _read_cells(file: JsonText, lists: list[Span], notebook: Notebook, shown: st
             recoded.add(encoding)
         kind = file.text(cell.get("cell_type")) or "code"
         grade_id = file.text(file.members(file.members(cell.get("metadata")).get("nbgrader")).get("grade_id"))
-        _add(notebook, kind, one_newline(file.text(span)), index, f"cell {index}", grade_id)
+        own_id = file.text(cell.get("id"))
+        _add(notebook, kind, one_newline(file.text(span)), index, f"cell {index}", grade_id, grade_id or own_id)
     if recoded:
         notebook.problems.append(_read_as(shown, " and ".join(sorted(recoded)), " in places"))
 
@@ -193,9 +207,13 @@ def _looks_like(data: bytes) -> str:
 # ---------------------------------------------------------------- both
 
 
-def _add(notebook: Notebook, kind: str, source: str, index: int, label: str, grade_id: str) -> None:
+def _add(notebook: Notebook, kind: str, source: str, index: int, label: str, grade_id: str, known_as: str) -> None:
+    if source.strip():
+        notebook.shown.append(Shown(kind, source, known_as))
     if grade_id:
-        notebook.written[grade_id] = source
+        # Who splits a cell in Jupyter gets its grade_id twice; both halves are the answer.
+        before = notebook.written.get(grade_id)
+        notebook.written[grade_id] = source if before is None else f"{before}\n\n{source}"
     if kind == "code":
         if source.strip():
             notebook.cells.append(Cell(source, index, label))

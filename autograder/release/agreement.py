@@ -15,7 +15,7 @@ from autograder.release import skeleton
 from autograder.release.masters import Master
 from autograder.release.problem import Problem
 
-_STEP_HEADING = re.compile(r"^#+ +Step +(\d+)\b", re.MULTILINE)
+_TASK_HEADING = re.compile(r"^#+ +(Step|Exercise|Part) +(\d+)\b", re.MULTILINE)
 _POINTS_LINE = re.compile(r"\*\*Points:\*\* +(\d+(?:\.\d+)?)\b(.*)")
 _FEWEST_WORDS = 3
 
@@ -30,7 +30,7 @@ def disagreements(course: Course, master: Master, checked: Collection[str], meas
     table = f"source/course.toml, [{course.assignment}.{master.name}"
     return [
         *_functions(part, master, f"{table}.points]", checked, measured),
-        *_stubs(part, master, table),
+        *_stubs(course, master, table),
         *_by_person(part, master, f"{table}.by_person]"),
         *_graded_cells(part, master, table),
         *_points_in_prose(part, master),
@@ -65,9 +65,13 @@ def _functions(
         )
 
 
-def _stubs(part: Part, master: Master, table: str) -> Iterator[Problem]:
-    """Every function that a student writes has points, and says one sentence until it is written."""
-    with_points = {key.partition(".")[2] for key in part.points}
+def _stubs(course: Course, master: Master, table: str) -> Iterator[Problem]:
+    """Every function that a student writes has points, and says one sentence until it is written.
+
+    One that has its points in another notebook is brought along from there.
+    """
+    with_points = {key.partition(".")[2] for key in course.parts[master.name].points}
+    brought = {key.partition(".")[2] for part in course.parts.values() for key in part.points} - with_points
     for index, cell in enumerate(master.notebook.cells):
         if cell.cell_type != "code" or not skeleton.regions(cell.source):
             continue
@@ -86,7 +90,7 @@ def _stubs(part: Part, master: Master, table: str) -> Iterator[Problem]:
             if not isinstance(node, ast.FunctionDef | ast.ClassDef):
                 continue
             stubs = [stub for stub in map(_stub, ast.walk(node)) if stub is not None]
-            if stubs and node.name not in with_points:
+            if stubs and node.name not in with_points | brought:
                 yield Problem(
                     f"{table}.points]",
                     f"{node.name} is for students to write ({master.where(index)}), and it has no points.",
@@ -160,15 +164,17 @@ def _graded_cells(part: Part, master: Master, table: str) -> Iterator[Problem]:
 
 
 def _points_in_prose(part: Part, master: Master) -> Iterator[Problem]:
-    """A line ``**Points:** 21 (softmax 5, …)`` under a heading ``Step 1`` repeats ``course.toml``."""
+    """A line ``**Points:** 21 (softmax 5, …)`` under a heading ``Step 1``, ``Exercise 2`` or ``Part 3`` repeats
+    ``course.toml``. Parts are counted in the order in which they stand there.
+    """
     by_step = _by_step(part)
     for answer in part.by_person:
         by_step[answer.task] = by_step.get(answer.task, 0) + answer.points
     for index, cell in enumerate(master.notebook.cells):
-        heading, told = _STEP_HEADING.search(cell.source), _POINTS_LINE.search(cell.source)
+        heading, told = _TASK_HEADING.search(cell.source), _POINTS_LINE.search(cell.source)
         if cell.cell_type != "markdown" or not heading or not told:
             continue
-        step = f"step{heading[1]}"
+        step = _task(heading[1], int(heading[2]), list(by_step))
         if float(told[1]) != by_step.get(step, 0):
             yield Problem(
                 master.where(index),
@@ -183,6 +189,13 @@ def _points_in_prose(part: Part, master: Master) -> Iterator[Problem]:
                     f"The text gives {function} {points} points, and course.toml {listed:g}.",
                     "Make them the same.",
                 )
+
+
+def _task(word: str, number: int, tasks: list[str]) -> str:
+    """``step1`` of a heading ``Step 1``; of ``Part 2`` the second of ``tasks``."""
+    if word != "Part":
+        return f"{word.lower()}{number}"
+    return tasks[number - 1] if 0 < number <= len(tasks) else f"part {number}"
 
 
 def _by_step(part: Part) -> dict[str, float]:

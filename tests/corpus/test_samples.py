@@ -17,6 +17,7 @@ EXPECTED: dict[str, tuple[set[str], str | None]] = {
     "right-vectorised": (set(), None),
     "right-loops": (set(), None),
     "right-einsum": (set(), None),
+    "right-code-without-answers": (set(), None),
     "wrong-softmax-over-queries": ({"attention", "self_attention"}, "softmax_over_queries"),
     "wrong-no-scale": ({"attention", "self_attention"}, "no_scale"),
     "wrong-mask-polarity": ({"attention", "self_attention"}, "mask_inverted"),
@@ -27,6 +28,9 @@ EXPECTED: dict[str, tuple[set[str], str | None]] = {
     "hostile-exit": ({"score_bytes"}, None),
     "hostile-lying-shape": ({"sinusoidal_positions", "equivariance_report"}, None),
     "broken-syntax-error": ({"compare_with_torch"}, None),
+    "wrong-units-exchanged": ({"in_units"}, "gb_and_gib_exchanged"),
+    "wrong-rope-halves": ({"rope"}, "rope_pairs_halves"),
+    "wrong-macs-for-flops": ({"attention_flops"}, "macs_not_flops"),
 }
 #: Functions whose mark is zero, not only lower.
 NOTHING_FOR = {
@@ -50,17 +54,22 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
 
 
 def points(result: Result) -> dict[str, tuple[float, float]]:
-    """Points and maximum of each function, without what waits."""
+    """Points and maximum of each function, without what waits and what a person marks."""
     total: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for check in result.checks:
-        if check.verdict not in ("pending", "by_person", "inconclusive"):
+        if check.verdict not in ("pending", "inconclusive") and not check.id.endswith(".by_person"):
             total[check.function][0] += check.points
             total[check.function][1] += check.max_points
     return {function: (won, most) for function, (won, most) in total.items()}
 
 
 def test_every_sample_is_expected(results: dict[str, Result]) -> None:
-    assert set(results) == set(EXPECTED) | {"untouched-skeleton", "no-notebook", "partly-steps-1-and-2"}
+    assert set(results) == set(EXPECTED) | {
+        "untouched-skeleton",
+        "no-notebook",
+        "partly-steps-1-and-2",
+        "right-lab-alone",
+    }
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -93,6 +102,28 @@ def test_two_steps_of_eight_earn_the_points_of_two_steps(results: dict[str, Resu
     parts = settings().course.parts["attention_lab"].points
     two = sum(value for key, value in parts.items() if key.startswith(("step1.", "step2.")))
     assert results["partly-steps-1-and-2"].score == pytest.approx(two)
+
+
+def test_a_notebook_that_was_not_handed_in_earns_nothing_and_that_is_said(results: dict[str, Result]) -> None:
+    alone, every = results["right-lab-alone"], results["right-vectorised"]
+    there = [check for check in every.checks if check.notebook == "attention_lab"]
+    assert alone.score == pytest.approx(sum(check.points for check in there))
+    assert alone.max_score == every.max_score
+    assert "exercises was not handed in." in (alone.message or "")
+    missing = [check for check in alone.checks if check.notebook != "attention_lab"]
+    assert {check.verdict for check in missing} == {"submission_error"}
+    assert alone.manual_points == sum(check.max_points for check in there if check.verdict == "by_person")
+
+
+def test_a_written_answer_left_as_it_was_handed_out_is_not_answered(results: dict[str, Result]) -> None:
+    result, answered = results["right-code-without-answers"], results["right-vectorised"]
+    written = [check for check in result.checks if check.id.endswith(".by_person")]
+    assert len(written) == 14
+    assert {check.verdict for check in written} == {"failed"}
+    assert all("as it was handed out" in (check.message or "") for check in written)
+    assert result.manual_points == 0
+    assert result.score == answered.score
+    assert answered.manual_points == sum(check.max_points for check in written)
 
 
 def test_nothing_that_a_sample_does_is_an_error_of_the_grader(results: dict[str, Result]) -> None:
