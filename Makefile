@@ -8,10 +8,11 @@ STAMP := $(VENV)/.installed
 # One BLAS thread per process: on a busy machine more of them only wait for each other.
 ONE_THREAD := OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: help demo test soak gpu lint release clean
+.PHONY: help learn demo test soak gpu lint release clean
 .DEFAULT_GOAL := help
 
 help:
+	@echo "make learn    for yourself: copy the lab to my-lab/ and check it on every save"
 	@echo "make demo     grade the bundled sample submissions and write build/demo/"
 	@echo "make test     lint, types, and the tests of this repository (at most 15 minutes on two cores)"
 	@echo "make soak     what takes longer: long agreement runs, kills, fuzzing at full length"
@@ -27,6 +28,14 @@ $(STAMP): constraints.txt pyproject.toml assignments/pyproject.toml
 	$(PYTHON) -m venv --clear $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ./assignments -e ".[dev]"
 	@touch $(STAMP)
+
+# Only the student package is needed; a .venv with everything in it will do as well.
+learn:
+	@test -x $(BIN)/attnlab || { echo "Installing the student package; PyTorch is large, so this takes a few minutes …"; \
+	  $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ./assignments; }
+	@test -d my-lab || { mkdir my-lab && cp assignments/lab07/*.py my-lab/; }
+	@echo "Your copy of the lab is in my-lab/. Open attention_lab.py in your editor, and keep this window beside it."
+	$(BIN)/attnlab check my-lab --watch
 
 demo: $(STAMP)
 	@rm -rf build/demo && mkdir -p build/demo
@@ -51,6 +60,7 @@ lint: $(STAMP)
 
 release: $(STAMP)
 	$(ONE_THREAD) $(BIN)/autograder release lab07
+	$(ONE_THREAD) $(BIN)/autograder release lab02
 
 clean:
 	rm -rf build .pytest_cache .mypy_cache .ruff_cache $(VENV)

@@ -7,7 +7,7 @@ file; no mark hangs on it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from autograder.conventions import COPY, Likeness, Signatures, bound_names, most_alike, named_for, suffix_of
@@ -37,8 +37,13 @@ class Chosen(NamedTuple):
         return "\n".join(cell.source for cell in self.notebook.cells)
 
 
-def choose(parts: Sequence[Part], signatures: Signatures) -> tuple[list[Chosen], list[str]]:
-    """The notebooks that were handed in, one for each name at most, and sentences for the student."""
+def choose(
+    parts: Sequence[Part], signatures: Signatures, expected: Collection[str] = ()
+) -> tuple[list[Chosen], list[str]]:
+    """The notebooks that were handed in, one for each name at most, and sentences for the student.
+
+    Of a notebook that is not among ``expected`` (empty: all are) it is not said that it was not handed in.
+    """
     files = [part for part in parts if part.kind == "file" and suffix_of(part.name)]
     likes = {part.path: like for part in files if (like := named_for(part.name, signatures))}
     files.sort(key=lambda part: _lateness(part, likes.get(part.path)), reverse=True)
@@ -64,7 +69,7 @@ def choose(parts: Sequence[Part], signatures: Signatures) -> tuple[list[Chosen],
     for one in by_content:
         problems.append(f"{one.part.shown} was taken for {one.notebook.name}, whatever its name.")
     found = {one.notebook.name for one in (*chosen, *by_content)}
-    lost = [name for name in signatures if name not in found]
+    lost = [name for name in expected or signatures if name not in found]
     problems += _not_handed_in(lost, parts, signatures, nothing=not found)
     return [*chosen, *by_content], problems
 

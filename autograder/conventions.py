@@ -8,10 +8,15 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Literal, NamedTuple
+from zoneinfo import ZoneInfo
 
 #: Notebook name -> the names of its contract, for example ``{"attention_lab": {"softmax", "attention"}}``.
 Signatures = Mapping[str, Collection[str]]
+
+#: Where a bulk download may come from.
+Platform = Literal["canvas", "moodle", "gradescope", "nbgrader"]
 
 #: What the last cells of a notebook write beside it: files that only a student's own folder has.
 DELIVERABLES = ("measurements.json", "note.md", "scaling.png", "kv_latency.png")
@@ -19,10 +24,12 @@ DELIVERABLES = ("measurements.json", "note.md", "scaling.png", "kv_latency.png")
 # ---------------------------------------------------------------- platforms
 
 # Canvas: lowercased name, "_LATE" where it was, user id, attachment id, original file name; "anon" and five
-# letters or digits instead of a user id where marking is anonymous; no attachment for a text entry.
+# letters or digits instead of name and user id where marking is anonymous (late: "LATE_anon_…"); no attachment
+# for a text entry or a web address.
 _CANVAS = re.compile(
-    r"(?P<who>[^/]+?)(?P<late>_LATE)?_(?P<user>\d+|(?<=anon_)[A-Za-z0-9]{5}|(?<=anon_LATE_)[A-Za-z0-9]{5})"
-    r"_(?:(?P<order>\d+)_(?P<file>.+)|(?P<text>text\.html))",
+    r"(?:(?P<late_anon>LATE_)?(?P<anon>anon)(?P<anon_late>_LATE)?_(?P<code>[A-Za-z0-9]{5})"
+    r"|(?P<who>[^/]+?)(?P<late>_LATE|_late)?_(?P<user>\d+))"
+    r"_(?:(?P<order>\d+)_(?P<file>.+)|(?P<text>(?:text|link)\.html))",
     re.DOTALL,
 )
 # Moodle: full name, participant id, plugin; as a folder (with or without the last underscore), or in front of
@@ -40,21 +47,40 @@ class Sender(NamedTuple):
     file: str
     late: bool = False
     order: int = 0
+    platform: Platform = "moodle"
 
 
 def canvas(name: str, notebooks: Collection[str]) -> Sender | None:
     """What Canvas says in a file's name. Otter's ``attention_lab_2024_03_15…`` only has the look of it."""
     found = _CANVAS.fullmatch(name)
-    if not found or named_for(found["who"] + ".ipynb", notebooks):
+    who = (found["who"] or found["anon"]) if found else ""
+    if not found or named_for(who + ".ipynb", notebooks):
         return None
     file, order = found["file"] or found["text"], int((found["order"] or "0")[:18])
-    return Sender(found["who"], found["user"], file, found["late"] is not None, order)
+    late = any(found[part] for part in ("late", "late_anon", "anon_late"))
+    return Sender(who, found["user"] or found["code"], file, late, order, "canvas")
 
 
 def moodle(name: str) -> Sender | None:
     """What Moodle says in the name of a file or folder."""
     found = _MOODLE.fullmatch(name)
     return Sender(found["who"], found["user"], found["file"] or "") if found else None
+
+
+#: nbgrader writes into it when it takes a submission in.
+TIMESTAMP = "timestamp.txt"
+MAX_TIMESTAMP_BYTES = 200
+
+
+def timestamp(text: str) -> datetime | None:
+    """nbgrader's moment, as in ``2026-11-13 20:59:00.123456 UTC``; None for what is none."""
+    moment, _, zone = text.strip().rpartition(" ")
+    try:
+        if ":" in zone:  # there is no zone, which means UTC
+            return datetime.fromisoformat(text.strip()).replace(tzinfo=UTC)
+        return datetime.fromisoformat(moment).replace(tzinfo=ZoneInfo(zone))
+    except (ValueError, OSError, KeyError):  # an unknown zone is a KeyError, a strange one an OSError
+        return None
 
 
 # ---------------------------------------------------------------- notebooks

@@ -21,6 +21,8 @@ cell_seconds = 20
 [[lab07.attention_lab.by_person]]
 task = "step4"
 …
+
+Deadlines, late work, overrides and the like are `autograder.policy`.
 """
 
 from __future__ import annotations
@@ -32,14 +34,17 @@ import os
 import re
 import secrets
 import tomllib
-from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from autograder.policy import TABLES, Policy, faults
+
 Record = TypeVar("Record")
+
+ShowChecks = Literal["visible", "after_due_date", "after_published", "hidden"]
 
 #: The smallest part of a point; see ``marks``.
 UNITS_PER_POINT = 10_000
@@ -53,6 +58,10 @@ SEED_ROUNDS = 200_000
 
 class CourseError(Exception):
     """The course cannot be read as it is written; the message is one sentence that says where and what."""
+
+
+class NoCourse(CourseError):
+    """There is no course here, or not this assignment in it."""
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -87,10 +96,14 @@ class ByPerson(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The points of one notebook: of what is checked by ``task.function``, others by a person."""
+    """The points of one notebook: of what is checked by ``task.function``, others by a person.
+
+    ``extra_credit`` names those that count in the score and not in its maximum.
+    """
 
     points: dict[str, float] = {}
     by_person: list[ByPerson] = []
+    extra_credit: list[str] = []
 
 
 class Course(msgspec.Struct, frozen=True, kw_only=True):
@@ -98,6 +111,7 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
 
     ``handed_out`` is the text of the cells that a person marks as students got them, by ``grade_id``; empty where
     nothing was released yet. ``show_rubrics``: whether students see the rubrics on their feedback page.
+    ``show_checks``: from when on they see the checks on Gradescope, in its own words.
     """
 
     course_title: str
@@ -108,8 +122,9 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     notebooks: tuple[str, ...]
     limits: Limits
     parts: dict[str, Part]
-    deadlines: dict[str, datetime] = {}
+    policy: Policy = Policy()
     show_rubrics: bool = False
+    show_checks: ShowChecks = "after_published"
     handed_out: dict[str, str] = {}
 
 
@@ -125,8 +140,8 @@ class _Assignment(msgspec.Struct, kw_only=True):
     chapter: str = ""
     notebooks: list[str]
     limits: Limits = Limits()
-    deadlines: dict[str, datetime] = {}
     show_rubrics: bool = False
+    show_checks: ShowChecks = "after_published"
 
 
 def find_root() -> Path:
@@ -139,12 +154,12 @@ def find_root() -> Path:
     if named:
         if (Path(named) / "source" / "course.toml").is_file():
             return Path(named)
-        raise CourseError(f"AUTOGRADER_ROOT is {named}, and there is no source/course.toml in it.")
+        raise NoCourse(f"AUTOGRADER_ROOT is {named}, and there is no source/course.toml in it.")
     here = Path.cwd()
     for folder in [*Path(__file__).resolve().parents, here, *here.parents]:
         if (folder / "source" / "course.toml").is_file():
             return folder
-    raise CourseError(
+    raise NoCourse(
         "There is no source/course.toml beside the grader, in this folder or above it. "
         "Run this in a clone of the course, or set AUTOGRADER_ROOT to one."
     )
@@ -163,11 +178,12 @@ def load(assignment: str, root: Path | None = None) -> Course:
         raise CourseError(f"{path} cannot be read: {error}") from None
     if assignment == "course" or not isinstance(tables.get(assignment), dict):
         known = ", ".join(sorted(name for name in tables if name != "course")) or "none"
-        raise CourseError(f"{path} has no assignment {assignment!r}. Assignments there: {known}.")
+        raise NoCourse(f"{path} has no assignment {assignment!r}. Assignments there: {known}.")
     header = _convert(tables.get("course", {}), _Header, path, "course")
     table = tables[assignment]
     fixed = _convert(table, _Assignment, path, assignment)
-    others = [name for name in table if name not in _Assignment.__struct_fields__]
+    policy = _convert({key: table[key] for key in TABLES if key in table}, Policy, path, assignment)
+    others = [name for name in table if name not in (*_Assignment.__struct_fields__, *TABLES)]
     if sorted(others) != sorted(fixed.notebooks):
         raise CourseError(
             f"{path}: [{assignment}] names the notebooks {', '.join(fixed.notebooks) or '(none)'}, and has "
@@ -176,6 +192,8 @@ def load(assignment: str, root: Path | None = None) -> Course:
     parts = {name: _convert(table[name], Part, path, f"{assignment}.{name}") for name in fixed.notebooks}
     for name, part in parts.items():
         _validate(part, f"{path}: [{assignment}.{name}]")
+    for fault in faults(policy, {name: points_of(part) for name, part in parts.items()}):
+        raise CourseError(f"{path}: [{assignment}] {fault}.")
     return Course(
         course_title=header.title,
         seed_file=header.seed_file,
@@ -185,8 +203,9 @@ def load(assignment: str, root: Path | None = None) -> Course:
         notebooks=tuple(fixed.notebooks),
         limits=fixed.limits,
         parts=parts,
-        deadlines=fixed.deadlines,
+        policy=policy,
         show_rubrics=fixed.show_rubrics,
+        show_checks=fixed.show_checks,
         handed_out=_handed_out(path.parents[1] / "release" / assignment, parts),
     )
 
@@ -206,6 +225,11 @@ def _handed_out(folder: Path, parts: dict[str, Part]) -> dict[str, str]:
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise CourseError(f"{path} cannot be read as a notebook. Build it again: autograder release.") from None
     return texts
+
+
+def points_of(part: Part) -> dict[str, float]:
+    """The points of everything in a notebook, by ``task.function``: what is checked, then what a person marks."""
+    return part.points | {f"{answer.task}.{answer.function}": answer.points for answer in part.by_person}
 
 
 def signatures(course: Course) -> dict[str, frozenset[str]]:
@@ -240,6 +264,9 @@ def _validate(part: Part, where: str) -> None:
             units(points)
         except ValueError as error:
             raise CourseError(f"{where}: {name}: {error}.") from None
+    unknown = [name for name in part.extra_credit if name not in points_of(part)]
+    if unknown:
+        raise CourseError(f"{where}: extra_credit names {', '.join(unknown)}, which has no points there.")
     twice = {name for name in by_person if by_person.count(name) > 1 or name in part.points}
     if twice:
         raise CourseError(f"{where}: {', '.join(sorted(twice))} stands there more than once.")

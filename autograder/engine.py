@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import hashlib
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
-from autograder import deliverable, failures, marks
+from autograder import deliverable, failures, marks, published
 from autograder.checks import follow_on, plugin
 from autograder.checks.declare import Declaration
 from autograder.lab import Lab
@@ -30,6 +31,10 @@ NOT_HANDED_IN = "{notebook} was not handed in."
 NO_CODE = "No code could be read from {origin}."
 #: Cells that are named in the message of a result.
 MAX_CELLS_NAMED = 5
+
+#: How often a notebook is graded where the warm parent ends meanwhile. Under ``--isolation none`` a submission can end
+#: it, and then keeps what it has.
+MAX_LOST_PARENTS = 3
 
 #: The warm parents of this process, kept from one submission to the next: one, or under ``--device cuda`` two.
 _sandboxes: dict[tuple[launch.Isolation, launch.Device], Sandbox] = {}
@@ -59,22 +64,35 @@ def isolation(settings: Settings) -> launch.Isolation:
     return _chosen(settings.isolation)
 
 
-@functools.cache
 def declared(assignment: str) -> tuple[tuple[Declaration, str], ...]:
     """Every hidden check of an assignment with its sentence, in the order of display."""
-    collected = plugin.Collected()
-    plugin.run(assignment, collected)
-    return tuple(collected.declared)
+    return plugin.declared(assignment).checks
 
 
-def grade(submission: Submission, settings: Settings) -> Result:
+@dataclass(frozen=True)
+class Again:
+    """Part of a grading that was done before.
+
+    ``functions`` (``task.function``, by notebook) are run; of what they give only the checks ``taken`` count, and all
+    others are ``known``.
+    """
+
+    functions: Mapping[str, frozenset[str]]
+    taken: frozenset[str]
+    known: Mapping[str, Outcome]
+
+    def of(self, declared: Iterable[Declaration], found: Mapping[str, Outcome]) -> list[Outcome]:
+        """An outcome for every declared check that there is one for, in the order of display."""
+        every = [found.get(d.id) if d.id in self.taken else self.known.get(d.id) for d in declared]
+        return [outcome for outcome in every if outcome is not None]
+
+
+def grade(submission: Submission, settings: Settings, again: Again | None = None) -> Result:
     """The result of one submission. Nothing that it holds raises; ``launch.NoIsolation`` may be raised."""
     start, spent = time.perf_counter(), time.process_time()
     under, course = isolation(settings), settings.course
     outcomes: list[Outcome] = []
     sentences = [submission.message] if submission.message else []
-    if submission.late:
-        sentences.append("It was handed in late, as its download says.")
     if submission.notebooks:
         missing = [name for name in course.notebooks if name not in submission.notebooks]
         sentences += [NOT_HANDED_IN.format(notebook=name) for name in missing]
@@ -84,8 +102,12 @@ def grade(submission: Submission, settings: Settings) -> Result:
         if notebook is None:
             outcomes += _all(settings.assignment, name, NOT_HANDED_IN.format(notebook=name))
             continue
-        found, session, reference_cpu = grade_notebook(notebook, submission.files, settings)
-        outcomes += found
+        only = again.functions.get(name, frozenset()) if again else None
+        if again and not only:
+            outcomes += again.of(_of(settings.assignment, name), {})
+            continue
+        found, session, reference_cpu = grade_notebook(notebook, submission.files, settings, only)
+        outcomes += again.of(_of(settings.assignment, name), {o.id: o for o in found}) if again else found
         sentences += [_cells(session.problems)] if session.problems else []
         cpu += session.cpu_seconds + reference_cpu
     facts = marks.Facts(
@@ -113,11 +135,30 @@ def close() -> None:
 
 
 def grade_notebook(
-    notebook: Notebook, files: dict[str, bytes], settings: Settings
+    notebook: Notebook, files: dict[str, bytes], settings: Settings, only: Collection[str] | None = None
 ) -> tuple[list[Outcome], Session, float]:
-    """Every check of one notebook, the session that it ran in, and the CPU seconds of what ran beside it."""
+    """Every check of one notebook (or ``only`` of these ``task.function``), the session that it ran in, and the CPU
+    seconds of what ran beside it.
+
+    Where the warm parent is killed meanwhile, all of it is done again: what its end took along is not the student's.
+    """
+    for _ in range(MAX_LOST_PARENTS):
+        sandbox = warm_sandbox(settings)
+        before = sandbox.lost()
+        graded = _try_notebook(sandbox, notebook, files, settings, only)
+        if sandbox.lost() == before:
+            break
+    return graded
+
+
+def _try_notebook(
+    sandbox: Sandbox,
+    notebook: Notebook,
+    files: dict[str, bytes],
+    settings: Settings,
+    only: Collection[str] | None,
+) -> tuple[list[Outcome], Session, float]:
     limits = settings.course.limits
-    sandbox = _sandbox(settings)
     if not notebook.cells:
         why = NO_CODE.format(origin=display_name(notebook.origin))
         return _all(settings.assignment, notebook.name, why), Session(sandbox, [], {}), 0.0
@@ -129,7 +170,7 @@ def grade_notebook(
 
     session = start(sandbox)
     seed = plugin.derive(settings.seed, "measured")
-    with Measure(sandbox, settings.device, seed, start, lambda: _sandbox(settings, "cuda")) as measure:
+    with Measure(sandbox, settings.device, seed, start, lambda: warm_sandbox(settings, "cuda")) as measure:
 
         def check(given: follow_on.Given | None) -> plugin.Marking:
             marking = plugin.Marking(
@@ -139,6 +180,7 @@ def grade_notebook(
                 call_seconds=limits.call_seconds,
                 measure=measure,
                 given=given,
+                only=only,
             )
             plugin.run(settings.assignment, marking)
             return marking
@@ -148,15 +190,19 @@ def grade_notebook(
                 marking = check(None)
                 found = marking.outcomes
                 explained = follow_on.settle(found, settings.assignment, lambda given: check(given).outcomes)
-                name_suspects(
-                    [o for o in found.values() if _function(o) not in marking.missing and o.function not in explained],
-                    session,
-                    settings,
-                )
+                unexplained = [
+                    o for o in found.values() if _function(o) not in marking.missing and o.function not in explained
+                ]
+                name_suspects(unexplained, session, settings)
+                show_examples(unexplained, session, settings)
                 outcomes = list(found.values())
         except failures.SubmissionFault as fault:
             outcomes = _all(settings.assignment, notebook.name, fault.message)
     return outcomes, session, measure.cpu_seconds
+
+
+def _of(assignment: str, notebook: str) -> list[Declaration]:
+    return [d for d, _ in declared(assignment) if d.notebook == notebook]
 
 
 def _function(outcome: Outcome) -> str:
@@ -184,7 +230,29 @@ def name_suspects(outcomes: Iterable[Outcome], session: Session, settings: Setti
             its[0].message = f"{its[0].message} {looks_like}".strip()
 
 
-def _sandbox(settings: Settings, device: launch.Device = "cpu") -> Sandbox:
+def show_examples(outcomes: Iterable[Outcome], session: Session, settings: Settings) -> None:
+    """Write down, where a function failed first, what it gives on a published input.
+
+    One that ran out of time is not asked again.
+    """
+    verdicts: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in outcomes:
+        verdicts.setdefault((outcome.task, outcome.function), []).append(outcome)
+    for (task, function), its in verdicts.items():
+        first = next((o for o in its if o.verdict == "failed"), None)
+        if first is None or any(o.verdict == "timeout" for o in its):
+            continue
+        lab = Lab(session, seconds=settings.course.limits.call_seconds)
+        try:
+            first.example = published.example(lab, task, function)
+        except failures.Finding:
+            continue
+        finally:
+            lab.close()
+
+
+def warm_sandbox(settings: Settings, device: launch.Device = "cpu") -> Sandbox:
+    """The warm parent of this process; every submission is a fork of it."""
     under, limits = isolation(settings), settings.course.limits
     if (under, device) not in _sandboxes:
         wanted: dict[str, int | float] = {

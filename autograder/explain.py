@@ -1,9 +1,9 @@
-"""Why points were lost, in words, from the recorded result."""
+"""Why points were lost, in words, from the recorded result; where a fault shows is added by `autograder.appeal`."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from textwrap import wrap
 
@@ -23,12 +23,14 @@ class NotFoundError(Exception):
     """There is no such submission or check in the results; the message names near ones."""
 
 
-def explanation(out: Path, submission: str, check: str | None, hints: Mapping[str, Hint]) -> list[str]:
+def explanation(
+    result: Result, check: str | None, hints: Mapping[str, Hint], fault: Callable[[CheckResult], Sequence[str]]
+) -> list[str]:
     """The lines for one submission: each check that cost points or is not decided, or those that are named.
 
-    ``check`` is an identifier, the end of one (``attention.rectangular``), or a function.
+    ``check`` is an identifier, the end of one (``attention.rectangular``), or a function. ``fault`` says where the
+    fault of a check shows.
     """
-    result = find(out, submission).result
     lines = [
         f"{display_name(result.submission)}: {number(result.score)} of {number(result.max_score)} points"
         + (" (provisional)" if result.provisional else "")
@@ -37,7 +39,7 @@ def explanation(out: Path, submission: str, check: str | None, hints: Mapping[st
         lines += [_text(result.message)]
     chosen = _chosen(result, check)
     for one in chosen:
-        lines += ["", *_lines(one, hints)]
+        lines += ["", *_lines(one, hints), *fault(one)]
     if not chosen:
         lines += ["", "No check cost points, and none is undecided."]
     made = f"Graded with kit {result.kit_version}, isolation {result.isolation}, device {result.device}."

@@ -1,38 +1,34 @@
 """Many submissions: one result for each, written as it comes, and made only where it is missing or changed.
 
-Every worker is a process of its own in an executor of its own. So when one dies it is known whose submission
-it had, and nobody else's is done again. Only this process writes.
+A map over the processes of this machine or the workers of a cluster. Only this process writes, and only one
+grader at a time works in a folder.
 """
 
 from __future__ import annotations
 
 import faulthandler
-import multiprocessing
 import os
-import signal
-import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing.connection import wait as wait_for
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
 from autograder import marks, results
+from autograder.adjust import settle
 from autograder.course import signatures
 from autograder.discover import Handed
 from autograder.names import display_name, result_file_stem
 from autograder.result import Result
-from autograder.sandbox import gpu
 from autograder.settings import Settings
 from autograder.spelling import spell
+from autograder.workers import Processes, Work, Workers
 
 #: Seconds after which a worker is taken for stuck. Far above what the limits of one submission add up to.
 WORKER_SECONDS = 3600.0
@@ -47,9 +43,6 @@ GRADER_RAISED = (
     "The grader itself made an error ({kind}). It costs nothing, and the submission is graded again by the "
     "next run; grader_errors.log has the details for whoever repairs it."
 )
-
-#: Reads and grades one submission; None where the digest shows that the known result still holds.
-Work = Callable[[Handed, Settings, str | None], Result | None]
 
 
 class Report(Protocol):
@@ -124,85 +117,89 @@ def run(
     settings: Settings,
     out: Path,
     *,
-    workers: int,
+    workers: int | Workers,
     report: Report,
     work: Work = grade_one,
 ) -> Summary:
     """Grade what has no result in ``out`` yet, or another one than it would get now.
 
-    A Ctrl-C ends the run early, and the summary says so; `results.FolderError` where a result cannot be
-    written. Either way what was finished is on the disk, and the same call goes on from there.
+    ``workers``: that many processes here, which do ``work``, or what else grades. A Ctrl-C ends the run early, and
+    the summary says so; `results.FolderError` where a result cannot be written or another grader is at work in the
+    folder. Either way what was finished is on the disk, and the same call goes on from there.
     """
     results.prepare(out)
-    queue = deque((job, 1) for job in jobs(handed))
-    summary = Summary(total=len(queue), results=[])
-    idle: list[Executor] = []
-    running: dict[Future[Result | None], tuple[Job, int, Executor, Result | None, float]] = {}
-    finished = False
-    try:
-        idle += [_worker() for _ in range(min(max(workers, 1), len(queue)))]
-        while queue or running:
-            while queue and idle:
-                job, attempt = queue.popleft()
-                kept = _reusable(out, job)
-                future, worker = _submit(idle.pop(), work, job.handed, settings, kept.digest if kept else None)
-                running[future] = (job, attempt, worker, kept, time.monotonic())
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
-                job, attempt, worker, kept, since = running.pop(future)
-                error = future.exception()
-                if isinstance(error, BrokenProcessPool):
-                    worker.shutdown(wait=False)
-                    worker = _worker()
-                idle.append(worker)
-                if isinstance(error, BrokenProcessPool) and attempt < ATTEMPTS:
-                    report.note(f"A worker ended while it graded {display_name(job.name)}; trying once more.")
-                    queue.appendleft((job, attempt + 1))
-                    continue
-                result = _not_graded(error, job, settings, out, since) if error else future.result()
-                if result is None and kept is not None:
-                    summary.results.append(kept)
-                    report.unchanged(kept)
-                elif result is not None:
-                    result = msgspec.structs.replace(result, submission=job.name)
-                    results.write(out, job.stem, result)
-                    summary.results.append(result)
-                    summary.graded += 1
-                    report.finished(result)
-        finished = True
-    except KeyboardInterrupt:
-        summary.stopped = True
-    finally:
-        _stop([*idle, *(worker for _, _, worker, _, _ in running.values())], at_once=not finished)
-    return summary
+    with results.only_grader(out):
+        queue = deque((job, 1) for job in jobs(handed))
+        summary = Summary(total=len(queue), results=[])
+        many: Workers | None = None
+        finished = False
+        try:
+            # In here: a Ctrl-C may come while it is made.
+            many = Processes(min(workers, len(queue)), work) if isinstance(workers, int) else workers
+            _map(many, queue, summary, settings, out, report)
+            finished = True
+        except KeyboardInterrupt:
+            summary.stopped = True
+        finally:
+            if many is not None:
+                many.close(at_once=not finished)
+        return summary
 
 
-def _reusable(out: Path, job: Job) -> Result | None:
+def _map(
+    workers: Workers,
+    queue: deque[tuple[Job, int]],
+    summary: Summary,
+    settings: Settings,
+    out: Path,
+    report: Report,
+) -> None:
+    """Every job of the queue to a worker, and every answer into the folder and the summary."""
+    running: dict[Future[Result | None], tuple[Job, int, Result | None, float]] = {}
+    while queue or running:
+        # Asked also when nothing is left to give: a cluster looks then for workers in the place of lost ones.
+        while workers.free() and queue:
+            job, attempt = queue.popleft()
+            kept = _reusable(out, job, workers)
+            future = workers.submit(job.handed, settings, kept.digest if kept else None)
+            running[future] = (job, attempt, kept, time.monotonic())
+        if not running and workers.patience is not None:
+            time.sleep(workers.patience)
+        for future in wait(running, timeout=workers.patience, return_when=FIRST_COMPLETED).done:
+            job, attempt, kept, since = running.pop(future)
+            died, error = workers.take_back(future), future.exception()
+            if died and attempt < ATTEMPTS:
+                report.note(f"A worker ended while it graded {display_name(job.name)}; trying once more.")
+                queue.appendleft((job, attempt + 1))
+                continue
+            result = _not_graded(error, died, job, settings, out, since) if error else future.result()
+            if result is None and kept is not None:
+                settled = settle(kept, settings.course, job.handed)
+                if settled != kept:
+                    results.write(out, job.stem, settled)
+                summary.results.append(settled)
+                report.unchanged(settled)
+            elif result is not None:
+                result = msgspec.structs.replace(result, submission=job.name)
+                result = settle(result, settings.course, job.handed)
+                results.write(out, job.stem, result)
+                summary.results.append(result)
+                summary.graded += 1
+                report.finished(result)
+
+
+def _reusable(out: Path, job: Job, workers: Workers) -> Result | None:
     """The result that is there, if it is of this submission, and neither spoilt by an error of the grader nor
-    waiting: for a machine that is quieter, or for a GPU where this one has one."""
+    waiting: for a machine that is quieter, or for a GPU where there is one."""
     kept = results.read(out / "results" / f"{job.stem}.json")
     if kept is None or kept.submission != job.name:
         return None
-    again = {"grader_error", "inconclusive", *(["pending"] if gpu.cards() else [])}
+    again = {"grader_error", "inconclusive", *(["pending"] if workers.has_gpu() else [])}
     return None if any(check.verdict in again for check in kept.checks) else kept
 
 
-def _submit(
-    worker: Executor, work: Work, handed: Handed, settings: Settings, known: str | None
-) -> tuple[Future[Result | None], Executor]:
-    # This may start the process; a Ctrl-C that reached it before it has settled in would print a traceback.
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        return worker.submit(work, handed, settings, known), worker
-    except BrokenProcessPool:
-        # It died while it had nothing to do, so nobody's submission is to blame.
-        worker = _worker()
-        return worker.submit(work, handed, settings, known), worker
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _not_graded(error: BaseException, job: Job, settings: Settings, out: Path, since: float) -> Result:
-    if isinstance(error, BrokenProcessPool):
+def _not_graded(error: BaseException, died: bool, job: Job, settings: Settings, out: Path, since: float) -> Result:
+    if died:
         why = WORKER_DIED.format(n=ATTEMPTS)
     else:
         why = GRADER_RAISED.format(kind=type(error).__name__)
@@ -228,32 +225,3 @@ def _log(out: Path, job: Job, error: BaseException) -> None:
     # Where the log cannot be written the result cannot either, and that is said.
     with suppress(OSError), (out / "grader_errors.log").open("a", encoding="utf-8") as log:
         log.write(f"{job.name}\n{details}\n")
-
-
-def _worker() -> Executor:
-    """One process, started when it gets its first submission."""
-    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=_settle_in)
-
-
-def _stop(workers: Sequence[Executor], *, at_once: bool) -> None:
-    if at_once:
-        for process in multiprocessing.active_children():
-            process.terminate()
-    for worker in workers:
-        worker.shutdown(cancel_futures=True)
-
-
-def _settle_in() -> None:
-    """In a new worker: leave Ctrl-C to the parent, and never outlive it."""
-    # Not SIG_IGN, which the processes that the worker starts would inherit: code in a sandbox is interrupted
-    # by this signal.
-    signal.signal(signal.SIGINT, lambda number, frame: None)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_follow, args=(parent.sentinel,), daemon=True).start()
-
-
-def _follow(sentinel: int) -> None:
-    wait_for([sentinel])
-    os._exit(1)

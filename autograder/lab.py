@@ -113,7 +113,9 @@ class Lab:
     def __init__(self, transport: Transport, *, seconds: float = 10.0) -> None:
         self._transport, self._seconds = transport, seconds
         self._functions: dict[int, StandIn] = {}
-        self._numbers = itertools.count(1)
+        # A function that was kept from an earlier check must never meet one of this check under its number.
+        self._first = secrets.randbits(61)
+        self._numbers = itertools.count(self._first)
         self._substituted: list[str] = []
         self._depth = 0
         self._callbacks = 0
@@ -157,8 +159,25 @@ class Lab:
 
     def forbidden(self, name: str, *args: Any, **kwargs: Any) -> list[str]:
         """Names of library softmax and attention functions that ran during the call."""
-        found = self._call(name, None, args, kwargs, want="forbidden")
-        return [str(f)[:200] for f in found] if isinstance(found, list) else []
+        return self.watched(name, *args, **kwargs)[1]
+
+    def watched(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:
+        """What the call gave, and the names of library softmax and attention functions that ran during it.
+
+        The names come while it runs, and a name that came counts whatever happens to the call afterwards.
+        """
+        seen: set[str] = set()
+        number = next(self._numbers)
+        self._functions[number] = StandIn(lambda label: seen.add(str(label)[:200]), {}, ())
+        try:
+            answer = self._call(name, None, args, kwargs, want="watched", watcher=number)
+        except failures.SubmissionFault:
+            if not seen:
+                raise
+            answer = None
+        finally:
+            del self._functions[number]
+        return answer, sorted(seen)
 
     def timed(self, name: str, *args: Kept) -> tuple[float, Remote]:
         """Seconds of one call, and what it gave (of a pair the first), which stays there.
@@ -205,10 +224,11 @@ class Lab:
         kwargs: Mapping[str, Any],
         *,
         want: str = "value",
+        watcher: int = 0,
     ) -> Any:
         encoded = [self._encode(a) for a in args]
         named = {k: self._encode(v) for k, v in kwargs.items()}
-        return self._request(lambda n: wire.Call(n, target, encoded, named, attribute, want))
+        return self._request(lambda n: wire.Call(n, target, encoded, named, attribute, want, watcher, self._first))
 
     def _request(self, make: Callable[[int], wire.Request], *, raw: bool = False) -> Any:
         request = make(secrets.randbits(62))

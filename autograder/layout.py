@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal
 
 from autograder.conventions import (
     DELIVERABLES,
     EXACT,
+    MAX_TIMESTAMP_BYTES,
     NUMBERED,
+    TIMESTAMP,
     Sender,
     Signatures,
     bound_names,
@@ -20,15 +23,15 @@ from autograder.conventions import (
     named_for,
     stem_of,
     suffix_of,
+    timestamp,
 )
+from autograder.gradescope_export import FOLDER
 from autograder.trees import InArchive, Place
 
 #: How deep below a student's folder a notebook may lie: an assignment's folder, one that unpacking made.
 _DEPTH_OF_WORK = 3
 #: More numbered files than this are a class's (``attention_lab_17``), not one student's uploads.
 _MOST_UPLOADS = 5
-# Gradescope's export has a folder of this name for every submission.
-_GRADESCOPE = re.compile(r"submission_\d+")
 
 Layout = Literal["platform", "student", "one renamed file", "class"]
 
@@ -72,6 +75,18 @@ class Course:
         if place.is_folder:
             return moodle(place.name)
         return moodle(place.name) or canvas(place.name, self.signatures)
+
+    def is_exported(self, folder: Place) -> bool:
+        """Whether Gradescope's export has a folder of this name."""
+        return FOLDER.fullmatch(folder.name) is not None
+
+    def collected(self, student: Place) -> datetime | None:
+        """When nbgrader took in a student's folder: ``<student>/<assignment>/timestamp.txt``, where it is there."""
+        folder = self._of_assignment([child for child in student.children() if child.is_folder])
+        for file in folder.children() if folder else ():
+            if file.name == TIMESTAMP and not file.is_folder:
+                return timestamp(file.start(MAX_TIMESTAMP_BYTES).decode("utf-8", "replace"))
+        return None
 
     def are_a_platforms(self, files: Sequence[Place]) -> bool:
         """Whether files come from a bulk download. One name alone may have the look of it by chance."""
@@ -161,4 +176,4 @@ def _without_number(name: str) -> str:
 
 
 def _names_one_submission(folder: Place) -> bool:
-    return bool(_GRADESCOPE.fullmatch(folder.name) or moodle(folder.name))
+    return bool(FOLDER.fullmatch(folder.name) or moodle(folder.name))

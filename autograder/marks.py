@@ -7,14 +7,15 @@ remainder (the earlier one of two alike). So the parts of every shown mark add u
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import NamedTuple
 
 import msgspec
 
-from autograder.course import UNITS_PER_POINT, ByPerson, Course, CourseError, units
-from autograder.result import WAITING_FOR_A_MACHINE, CheckResult, Result, Verdict
-from autograder.spelling import clip, spell
+from autograder.course import UNITS_PER_POINT, ByPerson, Course, CourseError, points_of, units
+from autograder.result import WAITING_FOR_A_MACHINE, CheckResult, Example, Result, Verdict
+from autograder.spelling import clip, spell, spell_all
 
 #: Characters of a message that are kept in a result.
 MAX_MESSAGE = 4000
@@ -25,6 +26,11 @@ NOTHING_TO_READ = "{notebook} was not handed in, so there is no answer to read."
 NOT_ANSWERED = (
     "This answer is as it was handed out, so there was nothing to read. If you wrote yours in another cell, "
     "tell whoever marks."
+)
+#: Finds the sentence of a message that says so.
+OUR_ERRORS = (
+    r"\d+ checks? could not be done because of an error of the grader\. That is not the student's, and the mark must "
+    r"not be given out until it is repaired\."
 )
 
 
@@ -40,6 +46,7 @@ class Outcome(msgspec.Struct, kw_only=True):
     weight: float = 1.0
     suspect: str | None = None
     message: str | None = None
+    example: Example | None = None
 
 
 class Facts(msgspec.Struct, kw_only=True):
@@ -70,18 +77,10 @@ def assemble(outcomes: Sequence[Outcome], course: Course, facts: Facts) -> Resul
     `CourseError` where a check has no points in the course, or two checks have one id.
     """
     rows = [*_checked(outcomes, course), *_unchecked(outcomes, course), *_by_person(course, facts)]
-    order = [(name, key.partition(".")[0]) for name in course.notebooks for key in _keys(course, name)]
+    order = [(name, key.partition(".")[0]) for name in course.notebooks for key in points_of(course.parts[name])]
     rows.sort(key=lambda row: order.index((row[0].notebook, row[0].task)))
-
-    score = pending = manual = total = 0
-    for check, worth in rows:
-        total += worth
-        if check.verdict == "passed":
-            score += worth
-        elif check.verdict in WAITING_FOR_A_MACHINE:
-            pending += worth
-        elif check.verdict == "by_person":
-            manual += worth
+    checks = [check for check, _ in rows]
+    totals = total(checks, course)
     errors = sum(check.verdict == "grader_error" for check, _ in rows)
     return Result(
         submission=spell(facts.submission),
@@ -90,16 +89,49 @@ def assemble(outcomes: Sequence[Outcome], course: Course, facts: Facts) -> Resul
         course_seed_id=facts.course_seed_id,
         isolation=facts.isolation,
         device=facts.device,
-        score=score / UNITS_PER_POINT,
-        max_score=total / UNITS_PER_POINT,
-        pending_points=pending / UNITS_PER_POINT,
-        manual_points=manual / UNITS_PER_POINT,
-        provisional=pending > 0 or errors > 0,
+        score=totals.score,
+        max_score=totals.max_score,
+        pending_points=totals.pending_points,
+        manual_points=totals.manual_points,
+        provisional=totals.provisional,
         seconds=round(facts.seconds, 3),
         cpu_seconds=round(facts.cpu_seconds, 3),
         message=_message(facts, errors),
         digest=facts.digest,
-        checks=[check for check, _ in rows],
+        checks=checks,
+    )
+
+
+class Totals(NamedTuple):
+    """The sums of a result, by the names that they have there."""
+
+    score: float
+    max_score: float
+    pending_points: float
+    manual_points: float
+    provisional: bool
+
+
+def total(checks: Sequence[CheckResult], course: Course) -> Totals:
+    """Sum up checks. What is extra credit counts in the score and not in its maximum."""
+    extra = {(name, key) for name, part in course.parts.items() for key in part.extra_credit}
+    score = most = pending = manual = 0
+    for check in checks:
+        worth = units(check.max_points)
+        score += units(check.points)
+        if (check.notebook, f"{check.task}.{check.function}") not in extra:
+            most += worth
+        if check.verdict in WAITING_FOR_A_MACHINE:
+            pending += worth
+        elif check.verdict == "by_person":
+            manual += worth
+    provisional = pending > 0 or any(check.verdict == "grader_error" for check in checks)
+    return Totals(
+        score / UNITS_PER_POINT,
+        most / UNITS_PER_POINT,
+        pending / UNITS_PER_POINT,
+        manual / UNITS_PER_POINT,
+        provisional,
     )
 
 
@@ -134,12 +166,6 @@ def shares(points: float, weights: Sequence[float]) -> list[int]:
     for i in by_remainder[: whole - sum(given)]:
         given[i] += 1
     return given
-
-
-def _keys(course: Course, notebook: str) -> Iterable[str]:
-    part = course.parts[notebook]
-    yield from part.points
-    yield from (f"{answer.task}.{answer.function}" for answer in part.by_person)
 
 
 def _checked(outcomes: Sequence[Outcome], course: Course) -> list[tuple[CheckResult, int]]:
@@ -218,7 +244,8 @@ def _row(outcome: Outcome, worth: int) -> CheckResult:
         max_points=worth / UNITS_PER_POINT,
         verdict=outcome.verdict,
         suspect=outcome.suspect,
-        message=None if outcome.message is None else clip(spell(outcome.message), MAX_MESSAGE),
+        message=None if outcome.message is None else clip(spell_all(outcome.message), MAX_MESSAGE),
+        example=outcome.example,
     )
 
 
@@ -230,4 +257,4 @@ def _message(facts: Facts, errors: int) -> str | None:
             f"{errors} {'check' if errors == 1 else 'checks'} could not be done because of an error of the "
             "grader. That is not the student's, and the mark must not be given out until it is repaired."
         )
-    return clip(spell(" ".join(parts)), MAX_MESSAGE) if parts else None
+    return clip(spell_all(" ".join(parts)), MAX_MESSAGE) if parts else None

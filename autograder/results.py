@@ -1,13 +1,17 @@
 """The folder of a grading run: one file per submission, whole or not there, and reading them back.
 
 A file is written beside its place, flushed to the disk and moved into place, so that a grader killed at any
-moment leaves what was there before. Two graders in one folder write the same bytes for the same submission.
+moment leaves what was there before. A second grader in the folder is turned away while the first is at work; where
+the file system has no locks, both write the same bytes for the same submission.
 """
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import secrets
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +21,8 @@ from autograder.result import SCHEMA, Result
 
 #: A result larger than this was not written by this grader.
 MAX_RESULT_BYTES = 32 * 2**20
+#: Held by the grader that is at work in the folder.
+LOCK = ".grading.lock"
 
 
 class FolderError(Exception):
@@ -41,6 +47,36 @@ def prepare(out: Path) -> None:
             probe.unlink()
     except OSError as error:
         raise FolderError(f"Results cannot be written to {out}: {error.strerror}.") from None
+
+
+@contextlib.contextmanager
+def only_grader(out: Path) -> Iterator[None]:
+    """While this lasts, no other grader works in the folder; `FolderError` where one does.
+
+    The kernel drops the lock with the process, however that ends, so none is ever left behind.
+    """
+    try:
+        descriptor = os.open(out / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise FolderError(f"Results cannot be written to {out}: {error.strerror}.") from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderError(
+                f"Another grader is at work in {out}. Wait until it is done, or give another folder as --out; "
+                "nothing was graded here."
+            ) from None
+        except OSError:
+            # Some network file systems have no locks. Two graders then do the same work twice, and no harm.
+            pass
+        else:
+            # A grader that was killed while it wrote has left a draft behind; nobody else writes here now.
+            for draft in (out / "results").glob(".*.tmp"):
+                draft.unlink(missing_ok=True)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def write(out: Path, name: str, result: Result) -> None:
@@ -92,6 +128,14 @@ def read_all(out: Path) -> tuple[list[Kept], list[Path]]:
             kept.append(Kept(path.stem, result))
     kept.sort(key=lambda one: (one.result.submission.casefold(), one.stem))
     return kept, sorted(unreadable)
+
+
+def assignment_of(out: Path) -> str:
+    """What the results of a folder are results of; `FolderError` where there is none."""
+    kept, _ = read_all(out)
+    if not kept:
+        raise FolderError(f"There is no result in {out} yet. Grade something first.")
+    return kept[0].result.assignment
 
 
 def _flush_folder(folder: Path) -> None:

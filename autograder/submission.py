@@ -6,7 +6,7 @@ Never raises for what a submission holds: what cannot be read becomes a sentence
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 
 import msgspec
@@ -54,11 +54,14 @@ class Submission(msgspec.Struct, kw_only=True):
     student_id: str | None = None
 
 
-def load(handed: Handed, assignment: str, signatures: Signatures) -> Submission:
-    """Read what was handed in, from disk or from the archive it is in."""
+def load(handed: Handed, assignment: str, signatures: Signatures, expected: Collection[str] = ()) -> Submission:
+    """Read what was handed in, from disk or from the archive it is in.
+
+    ``expected``: the notebooks that should be there; empty: all that have a signature.
+    """
     with Parts() as parts:
         found = parts.of(handed.pieces)
-        submission = _submission(handed.name, found, parts, assignment, signatures, handed.problem)
+        submission = _submission(handed.name, found, parts, assignment, signatures, handed.problem, expected)
     submission.late, submission.student_id = handed.late, handed.student_id
     return submission
 
@@ -75,7 +78,13 @@ def read(name: str, files: Mapping[str, bytes], assignment: str, signatures: Sig
 
 
 def _submission(
-    name: str, found: list[Part], parts: Parts, assignment: str, signatures: Signatures, problem: str | None
+    name: str,
+    found: list[Part],
+    parts: Parts,
+    assignment: str,
+    signatures: Signatures,
+    problem: str | None,
+    expected: Collection[str] = (),
 ) -> Submission:
     if problem:
         return Submission(name=name, message=problem, digest=_digest([], [problem]))
@@ -83,7 +92,7 @@ def _submission(
     found = _of_assignment(found, assignment)
     if not any(part.kind == "file" and _is_notebook(part, signatures) for part in found):
         found = _of_assignment(found + _unpacked(found, parts, signatures, said), assignment)
-    chosen, problems = choose(found, signatures)
+    chosen, problems = choose(found, signatures, expected)
     files, left_out = _beside(found, chosen)
     said += [*parts.problems, *problems, *(p for one in chosen for p in one.notebook.problems), *left_out]
     message = " ".join(dict.fromkeys(said))

@@ -58,8 +58,12 @@ class Place(ABC):
         """It as part of a submission: a file under ``name``, or a folder with all that is in it."""
 
     @abstractmethod
+    def start(self, size: int) -> bytes:
+        """The first ``size`` bytes of a file; b'' where it cannot be read."""
+
     def peek(self) -> str:
         """The beginning of a file as text, good enough to look for names in; '' where it cannot be read."""
+        return self.start(PEEK_BYTES).decode("utf-8", "replace").replace("\\n", "\n")
 
 
 @dataclass(frozen=True)
@@ -80,10 +84,10 @@ class OnDisk(Place):
             return (Piece("folder", self.root, self.inner),)
         return (Piece("file", self.root, self.inner, name=valid_unicode(name or self.name), order=order),)
 
-    def peek(self) -> str:
+    def start(self, size: int) -> bytes:
         with suppress(CannotRead, OSError), os.fdopen(disk.open_file(self.root, self.inner), "rb") as file:
-            return _as_lines(file.read(PEEK_BYTES))
-        return ""
+            return file.read(size)
+        return b""
 
 
 @dataclass(frozen=True)
@@ -117,14 +121,14 @@ class InArchive(Place):
             for entry in self.entries
         )
 
-    def peek(self) -> str:
+    def start(self, size: int) -> bytes:
         with (
             suppress(CannotRead, OSError),
             Path(os.fsdecode(self.root)).open("rb") as file,
             archives.open_archive(file) as archive,
         ):
-            return _as_lines(archives.read_entry(archive, self.entries[0].number, PEEK_BYTES))
-        return ""
+            return archives.read_entry(archive, self.entries[0].number, size)
+        return b""
 
 
 def folder_on_disk(path: str, label: str) -> Place:
@@ -137,7 +141,3 @@ def inside_archive(path: str, label: str) -> Place:
     """The inside of a given zip archive, as a folder; CannotRead or OSError where it is none."""
     with Path(path).open("rb") as file, archives.open_archive(file) as archive:
         return InArchive(label, "folder", os.fsencode(path), tuple(archives.entries(archive)))
-
-
-def _as_lines(data: bytes) -> str:
-    return data.decode("utf-8", "replace").replace("\\n", "\n")

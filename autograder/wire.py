@@ -23,6 +23,11 @@ MAX_INTEGER_BITS = 4096
 #: Characters of a name or message of the submission that are carried on.
 MAX_TEXT = 4000
 
+#: Values of one message. What the oracle does with each takes a microsecond; the contract asks for thousands.
+MAX_VALUES = 300_000
+#: More functions than a check hands over.
+FUNCTIONS = 2**32
+
 LENGTH = _Packing(">I")
 DTYPES = frozenset(np.dtype(c).str for c in "?bBhHiIqQefd")
 
@@ -104,8 +109,10 @@ class Run(msgspec.Struct, tag="run"):
 class Call(msgspec.Struct, tag="call"):
     """Call a global name, or (with ``attribute``) a method of the object behind a handle.
 
-    ``want``: ``value``; ``first``, a handle of (the first part of) the result, for timing; ``forbidden``, the
-    names of the library functions that ran; ``device``, a handle of a bench for it on the device that is named.
+    ``want``: ``value``; ``watched``, the value too, while ``watcher`` (a function of the oracle, by number) hears the
+    names of the library functions that run; ``first``, a handle of (the first part of) the result, for timing;
+    ``device``, a handle of a bench for it on the device that is named. ``owner``: functions of the oracle with this
+    number and up to ``FUNCTIONS`` more belong to the check that calls; all others belong to one that is over.
     """
 
     id: int
@@ -114,6 +121,8 @@ class Call(msgspec.Struct, tag="call"):
     kwargs: dict[str, Value]
     attribute: str | None = None
     want: str = "value"
+    watcher: int = 0
+    owner: int = 0
 
 
 class Get(msgspec.Struct, tag="get"):
@@ -206,9 +215,27 @@ def unpack_request(body: bytes | bytearray) -> Request:
 def unpack_reply(body: bytes) -> Reply:
     """Decode what came out of the sandbox. Raises only ``WireError``."""
     try:
-        return _replies.decode(body)
+        reply = _replies.decode(body)
     except (msgspec.DecodeError, RecursionError, MemoryError, ValueError) as error:
         raise WireError("not a message of this protocol") from error
+    if isinstance(reply, Return):
+        _count([reply.value])
+    elif isinstance(reply, Callback):
+        _count([*reply.args, *reply.kwargs.values()])
+    return reply
+
+
+def _count(values: list[Value]) -> None:
+    """Raises ``WireError`` where there are more than ``MAX_VALUES`` in all."""
+    found = len(values)
+    while values and found <= MAX_VALUES:
+        value = values.pop()
+        if isinstance(value, (Sequence, Mapping)):
+            found += len(value.items)
+            if found <= MAX_VALUES:
+                values.extend(value.items if isinstance(value, Sequence) else value.items.values())
+    if found > MAX_VALUES:
+        raise WireError(f"more than {MAX_VALUES:,} values")
 
 
 def array_to_wire(array: np.ndarray[Any, Any], layout: str = "c") -> Array:

@@ -68,7 +68,7 @@ def panel(browser: Any, folder: Path) -> None:
     cells = {cell.id: cell.source for cell in build.notebook("solution").cells}
     cells["step1-softmax"] = cells["step1-softmax"].replace("axis=axis", "axis=0")
     with served(folder / "lab") as address:
-        page = browser.new_page(viewport={"width": WIDTH, "height": 800})
+        page = browser.new_page(viewport={"width": WIDTH, "height": 1000})  # the whole panel is in sight
         lab = NotebookPage(page, address, notebook)
         lab.run(lab.find("from __future__"))
         for name in ("softmax", "attention", "self_attention"):

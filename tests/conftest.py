@@ -1,10 +1,23 @@
-"""For all tests: the sandboxes that grading in this process kept warm are ended when the tests are."""
+"""For all tests: what one of them changes in its process does not reach the next, and no sandbox outlives them."""
 
 from __future__ import annotations
 
+import sys
+import tracemalloc
 from collections.abc import Iterator
 
 import pytest
+
+MAIN = sys.modules["__main__"]
+
+
+@pytest.fixture(autouse=True)
+def _the_process_stays_as_it_was() -> Iterator[None]:
+    """A shell of IPython puts its own module in the place of ``__main__``, and no process can be spawned from that."""
+    yield
+    sys.modules["__main__"] = MAIN
+    if tracemalloc.is_tracing():
+        tracemalloc.stop()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -119,6 +119,7 @@ def test_a_grader_that_is_killed_goes_on_where_it_was(
     assert marks(out) == marks(graded)
 
 
+@pytest.mark.soak
 def test_the_mark_is_the_same_with_one_worker(handed_in: Path, seed: Path, graded: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     done = subprocess.run(

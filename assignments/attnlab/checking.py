@@ -20,6 +20,7 @@ from attnlab.public.declare import Lab, Mistake, PublicCheck, StudentError, Wait
 from attnlab.record import Outcome, StepReport
 from attnlab.step import Step
 from attnlab.steps import BY_ID, find, functions, listed
+from attnlab.validating import PublicChecksError, is_validating, without_warnings
 from attnlab.words import clean, kind, names, trouble
 
 
@@ -29,14 +30,21 @@ def check(*steps: object, **given: object) -> Panel | None:
     Without a value the functions are those of the caller's namespace: in a notebook, whatever is bound to
     their names now. A value may be one function, a tuple or dict of them, a module, or ``...``. Gives back
     the panel that a notebook shows; in a script it is printed. Silent, with None, while the lab is only
-    loaded: by a grader, or because the file is imported.
+    loaded: by a grader, or because the file is imported. Under ``nbgrader validate``, which looks for errors, one is
+    raised where something does not hold.
     """
     caller = caller_namespace()
     if caller is None:
         return None
-    reports = [_named(step, ..., caller) for step in steps]
-    reports += [_named(step, value, caller) for step, value in given.items()]
-    return Panel(tuple(reports or [_named("", ..., caller)])).shown()
+    with without_warnings():
+        reports = [_named(step, ..., caller) for step in steps]
+        reports += [_named(step, value, caller) for step, value in given.items()]
+    panel = Panel(tuple(reports or [_named("", ..., caller)]))
+    if not is_validating():
+        return panel.shown()
+    if not panel.passed:
+        raise PublicChecksError(str(panel))
+    return None
 
 
 def caller_namespace() -> dict[str, object] | None:
@@ -143,20 +151,21 @@ def _run(public: PublicCheck, lab: Lab) -> Outcome:
             warnings.simplefilter("ignore")
             public.run(lab)
     except Mistake as mistake:
-        return _outcome(public, "failed", mistake.came_back, mistake.looks_like)
+        found = _outcome(public, "failed", mistake.came_back, mistake.looks_like)
+        return replace(found, picture=mistake.picture)
     except Waits as waits:
         return _outcome(public, "waits", str(waits))
     except KeyboardInterrupt:
         message = "It was still running when you stopped it. A loop may have no end."
         return _outcome(public, "stopped", message)
     except StudentError as stopped:
-        found = trouble(stopped.function, stopped.error)
-        return _outcome(public, found.verdict, found.message, found.looks_like)
+        said = trouble(stopped.function, stopped.error)
+        return _outcome(public, said.verdict, said.message, said.looks_like)
     except ModuleNotFoundError as missing:
         return _outcome(public, "error", f"The package {clean(missing.name, 60)} is not installed here.")
     except Exception as error:  # a result so odd that reading it raises
-        found = trouble(public.function, error)
+        said = trouble(public.function, error)
         return _outcome(
-            public, "error", f"What `{public.function}` gave back could not be read. {found.message}"
+            public, "error", f"What `{public.function}` gave back could not be read. {said.message}"
         )
     return _outcome(public, "passed")

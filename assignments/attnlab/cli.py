@@ -8,39 +8,24 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import subprocess
 import sys
-import tempfile
-import time
+import webbrowser
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from attnlab import GRADING, __version__
-from attnlab.files import Unreadable, cells, find, notebook_of
+from attnlab import __version__
+from attnlab.file_check import Checked, check_file
+from attnlab.files import Unreadable, find, notebook_of
 from attnlab.hints import DEPTHS, hint
-from attnlab.record import HIDDEN_NOTE, StepReport
+from attnlab.record import HIDDEN_NOTE
+from attnlab.saved import without_twins
 from attnlab.step import LAB, Step
 from attnlab.steps import NOTEBOOKS, listed
 from attnlab.steps import find as find_step
 from attnlab.words import clean
 
 GOOD, BAD, USAGE, STOPPED = 0, 1, 2, 130
-
-
-@dataclass
-class Checked:
-    """One file: what its cells ran into, and a report per step."""
-
-    file: str
-    problems: list[str] = field(default_factory=list)
-    reports: list[StepReport] = field(default_factory=list)
-
-    @property
-    def passed(self) -> bool:
-        checked = [report for report in self.reports if report.number] or self.reports  # questions are for oneself
-        return bool(checked) and all(report.passed for report in checked)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -76,11 +61,9 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "--step", action="append", type=_step, metavar="N", help="only this step; may be repeated"
     )
-    check.add_argument("--watch", action="store_true", help="check again whenever the file is saved")
-    check.add_argument("--json", action="store_true", help="print the result as JSON")
-    check.add_argument(
-        "--seconds", type=_positive, default=120.0, help="time limit for a file (default: 120)"
-    )
+    check.add_argument("--watch", action="store_true", help="one task at a time, checked again on every save")
+    check.add_argument("--json", action="store_true", help="print the result as JSON; with --watch a line each time")
+    check.add_argument("--seconds", type=_positive, default=120.0, help="time limit for a file (default: 120)")
     check.set_defaults(run=_check)
 
     ask = commands.add_parser("hint", help="a hint for a step")
@@ -97,7 +80,16 @@ def _parser() -> argparse.ArgumentParser:
     solution.add_argument("--seconds", type=_positive, default=120.0, help=argparse.SUPPRESS)
     solution.set_defaults(run=_solution)
 
-    explore = commands.add_parser("explore", help="list the explorers")
+    pack = commands.add_parser("pack", help="put everything that is to be handed in into one zip")
+    pack.add_argument("folder", nargs="?", default=".", type=Path, metavar="DIR")
+    pack.add_argument("--to", type=Path, default=None, metavar="FILE", help="the zip to write")
+    pack.add_argument("--seconds", type=_positive, default=120.0, help=argparse.SUPPRESS)
+    pack.set_defaults(run=_pack)
+
+    explore = commands.add_parser("explore", help="list the explorers, or write them as pages for a browser")
+    explore.add_argument("names", nargs="*", metavar="NAME", help="which to write; without a name they are listed")
+    explore.add_argument("--write", type=Path, metavar="DIR", help="where to write them; all, if none is named")
+    explore.add_argument("--open", action="store_true", help="show what was written in the browser")
     explore.set_defaults(run=_explore)
     return parser
 
@@ -123,32 +115,33 @@ def _check(options: argparse.Namespace) -> int:
     steps: list[Step] = options.step or []
     if not options.watch:
         return _check_once(options, steps)
-    code = USAGE
-    seen: object = None
-    try:
-        while True:
-            now = _state(options.path)
-            if now != seen:
-                seen = now
-                with contextlib.suppress(Unreadable):
-                    code = _check_once(options, steps)
-                if not options.json:
-                    print("\nWatching; save the file to check again, Ctrl-C to stop.", flush=True)
-            time.sleep(0.5)
-    except KeyboardInterrupt:
-        return code
+    return _watch(options, steps)
 
 
-def _state(path: Path) -> object:
-    """What changes when a file is saved; one that is just being replaced is no reason to stop."""
-    with contextlib.suppress(OSError, Unreadable):
-        return [(file, file.stat().st_mtime_ns) for file in find(path)]
-    return None
+def _watch(options: argparse.Namespace, steps: list[Step]) -> int:
+    from attnlab.summary import Summary
+    from attnlab.watch import Watch
+    from attnlab.watch_screen import watch_until_the_end
+
+    path: Path = options.path
+    summary = None if options.json else Summary(path if path.is_dir() else path.parent)
+    watch = Watch(path, steps, options.seconds, summary)
+
+    def line(state: Watch) -> str:
+        return json.dumps(_as_json(state.checked(), list(state.unreadable.values())), ensure_ascii=False)
+
+    watch_until_the_end(watch, line if options.json else None)
+    if summary is not None and summary.entries and not summary.problem:
+        print(f"What you did is in {clean(summary.path)}: what passed and when, and what to read again.")
+    if watch.unreadable:
+        return USAGE
+    return GOOD if watch.tasks and watch.unfinished() is None else BAD
 
 
 def _check_once(options: argparse.Namespace, steps: list[Step]) -> int:
     files, unreadable = [], []
-    for path in find(options.path, {step.notebook for step in steps} or tuple(NOTEBOOKS)):
+    worked_on, left_out = without_twins(find(options.path, {step.notebook for step in steps} or tuple(NOTEBOOKS)))
+    for path in worked_on:
         try:
             asked = steps or NOTEBOOKS[notebook_of(path) or LAB]
             files.append(check_file(path, asked, options.seconds))
@@ -159,7 +152,7 @@ def _check_once(options: argparse.Namespace, steps: list[Step]) -> int:
     else:
         for file in files:
             _print(file, full=options.step is not None)
-    for sentence in unreadable:
+    for sentence in (*left_out, *unreadable):
         print(sentence, file=sys.stderr)
     if unreadable:
         return USAGE
@@ -182,43 +175,6 @@ def _as_json(files: list[Checked], unreadable: list[str]) -> dict[str, Any]:
             for file in files
         ],
     }
-
-
-def check_file(path: Path, steps: Sequence[Step], seconds: float) -> Checked:
-    """Run a file in a child process of at most ``seconds`` and check ``steps`` on what it defines."""
-    from attnlab.childprocess import command, environment
-
-    cells(path)  # says now, and in a sentence, what cannot be read at all
-    with tempfile.TemporaryDirectory(prefix="attnlab-", ignore_cleanup_errors=True) as folder:
-        record = Path(folder, "record")
-        ended = ""
-        try:
-            done = subprocess.run(
-                command("attnlab.run_file", str(path), str(record), *(step.id for step in steps)),
-                env=environment(**{GRADING: "1"}),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                timeout=seconds,
-                check=False,
-            )
-            if done.returncode:
-                ended = "the process that ran the file ended by itself"
-        except subprocess.TimeoutExpired:
-            ended = f"it was not done after {seconds:g} seconds; a loop may have no end"
-        lines = record.read_text(encoding="utf-8").splitlines() if record.exists() else []
-    checked = Checked(clean(path.name))
-    doing = "starting"
-    for entry in map(json.loads, lines):
-        doing = entry.get("doing", doing)
-        if "problem" in entry:
-            checked.problems.append(entry["problem"])
-        if "report" in entry:
-            checked.reports.append(StepReport.from_dict(entry["report"]))
-    for step in steps[len(checked.reports) :]:
-        why = f"While {doing}, {ended}."
-        checked.reports.append(StepReport(step.id, step.number, step.title, (), problem=why))
-    return checked
 
 
 def _print(checked: Checked, *, full: bool) -> None:
@@ -274,6 +230,36 @@ def _solution(options: argparse.Namespace) -> int:
     return GOOD
 
 
+def _pack(options: argparse.Namespace) -> int:
+    from attnlab import packing
+
+    if not options.folder.is_dir():
+        raise Unreadable(f"There is no folder {clean(options.folder)}.")
+    to = options.to.resolve() if options.to else None
+    packed = packing.pack_folder(options.folder, to, seconds=options.seconds)
+    print(packed, file=sys.stdout if packed.archive else sys.stderr)
+    return GOOD if packed.archive else USAGE
+
+
 def _explore(options: argparse.Namespace) -> int:
-    print("No explorer is part of this version of attnlab.")
+    from attnlab import explorers
+
+    if not options.names and options.write is None:
+        print(explorers.listed())
+        print("\nIn a notebook: from attnlab.explorers import explore, then explore(NAME) at the end of a cell.")
+        print("As a page that needs no kernel and no network: attnlab explore NAME --open")
+        return GOOD
+    folder: Path = options.write or Path("explorers")
+    try:
+        written = explorers.write(folder, options.names)
+    except LookupError as unknown:
+        print(unknown, file=sys.stderr)
+        return USAGE
+    except OSError as error:
+        print(f"The pages cannot be written to {clean(folder)}: {error.strerror}.", file=sys.stderr)
+        return USAGE
+    for file in written:
+        print(file)
+        if options.open:
+            webbrowser.open(file.resolve().as_uri())
     return GOOD

@@ -52,7 +52,7 @@ def notebook_of(path: Path) -> str | None:
     if path.stem in NOTEBOOKS:
         return path.stem
     try:
-        text = _text(path)
+        text = contents(path)
     except Unreadable:
         return None
     defined = set(re.findall(r"\b(?:def|class) (\w+)\b", text))
@@ -64,13 +64,14 @@ def notebook_of(path: Path) -> str | None:
 def cells(path: Path) -> list[Cell]:
     """The code cells of a file, in order. Unreadable where it is not a Python notebook or script."""
     if path.suffix == ".ipynb":
-        return _notebook_cells(path, _text(path))
+        return _notebook_cells(path, contents(path))
     if path.suffix == ".py":
-        return _script_cells(path, _text(path))
+        return _script_cells(path, contents(path))
     raise Unreadable(f"{clean(path.name)} is neither a notebook (.ipynb) nor a Python file (.py).")
 
 
-def _text(path: Path) -> str:
+def contents(path: Path) -> str:
+    """The text of a file; Unreadable where it is too large, cannot be opened or is not UTF-8."""
     try:
         if path.stat().st_size > LARGEST:
             raise Unreadable(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
+from attnlab.picture import Picture
+
 Verdict = Literal["passed", "failed", "error", "not_written", "waits", "stopped"]
 
 #: What each verdict is called in front of a person: a symbol and words, so that colour is never alone.
@@ -29,7 +31,7 @@ QUESTIONS_NOTE = 'These questions are for you alone: progress("exercises") count
 class Outcome:
     """One check: ``sentence`` says what was checked, ``message`` what came back, ``looks_like`` the guess.
 
-    ``state`` says the verdict in other words than ``WORDS``, where those would not fit.
+    ``state`` says the verdict in other words than ``WORDS``, where those would not fit. ``picture`` shows the answer.
     """
 
     id: str
@@ -40,6 +42,7 @@ class Outcome:
     looks_like: str = ""
     read: str = ""
     state: str = ""
+    picture: Picture | None = None
 
 
 @dataclass(frozen=True)
@@ -91,4 +94,9 @@ class StepReport:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> StepReport:
         fields = {key: value for key, value in data.items() if key not in ("passed", "outcomes")}
-        return cls(**fields, outcomes=tuple(Outcome(**outcome) for outcome in data["outcomes"]))
+        return cls(**fields, outcomes=tuple(map(_outcome, data["outcomes"])))
+
+
+def _outcome(data: dict[str, Any]) -> Outcome:
+    picture = Picture.from_dict(data["picture"]) if data.get("picture") else None
+    return Outcome(**{**data, "picture": picture})

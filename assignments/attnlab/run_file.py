@@ -12,6 +12,7 @@ import linecache
 import os
 import re
 import sys
+import threading
 import types
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ PYTHON_MAGICS = ("time", "timeit", "capture", "prun")
 def main() -> int:
     """``run_file FILE RECORD STEP…``: one line of JSON in RECORD for everything that happened."""
     path, record = Path(sys.argv[1]).resolve(), Path(sys.argv[2])
+    end_with_parent()
     with record.open("a", encoding="utf-8") as stream:
 
         def note(**entry: Any) -> None:
@@ -50,6 +52,21 @@ def main() -> int:
             note(doing=f"checking {step}")
             note(report=run_step(step, module.__dict__).as_dict())
     return 0
+
+
+def end_with_parent() -> None:
+    """End this process when the one that started it closes our input or ends; the file's own input is empty."""
+    line = os.dup(0)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+
+    def watch() -> None:
+        while os.read(line, 4096):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 def run_cell(cell: Cell, namespace: dict[str, Any]) -> str:

@@ -12,11 +12,11 @@ from attnlab.words import clean
 
 
 def find(start: Path, step: Step) -> Path | None:
-    """``solutions/lab07/attention_lab.py``, or the step's own notebook, in ``start`` or a folder above it."""
+    """The step's notebook filled in, in a folder ``solutions/<assignment>/`` in ``start`` or in a folder above it."""
     for folder in (start, *start.parents):
-        candidate = folder / "solutions" / "lab07" / f"{step.notebook}.py"
-        if candidate.is_file():
-            return candidate
+        for candidate in sorted((folder / "solutions").glob(f"*/{step.notebook}.py")):
+            if candidate.is_file():
+                return candidate
     return None
 
 

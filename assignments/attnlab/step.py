@@ -7,7 +7,10 @@ from dataclasses import dataclass
 LAB = "attention_lab"
 
 #: What a piece of each notebook is called in front of a person.
-KINDS = {LAB: "Step", "exercises": "Exercise", "block_receipts": "Part"}
+KINDS = {LAB: "Step", "exercises": "Exercise", "block_receipts": "Part", "linear_layers": "Part"}
+
+#: Which notebooks are handed in together.
+ASSIGNMENTS = {"lab07": (LAB, "exercises", "block_receipts"), "lab02": ("linear_layers",)}
 
 
 @dataclass(frozen=True)
@@ -40,3 +43,8 @@ class Step:
         """The module that declares its public checks."""
         folder = "" if self.notebook == LAB else f"{self.notebook}."
         return f"attnlab.public.{folder}{self.id}"
+
+
+def assignment_of(notebook: str) -> str:
+    """The assignment that a notebook belongs to, by its name."""
+    return next(name for name, notebooks in ASSIGNMENTS.items() if notebook in notebooks)

@@ -9,6 +9,7 @@ import re
 
 from attnlab.block_table import PARTS
 from attnlab.exercises_table import EXERCISES
+from attnlab.linear_table import LINEAR_LAYERS
 from attnlab.step import KINDS, LAB, Step
 
 STEPS: tuple[Step, ...] = (
@@ -55,7 +56,12 @@ STEPS: tuple[Step, ...] = (
 )
 
 #: The steps of each notebook, in order.
-NOTEBOOKS: dict[str, tuple[Step, ...]] = {LAB: STEPS, "exercises": EXERCISES, "block_receipts": PARTS}
+NOTEBOOKS: dict[str, tuple[Step, ...]] = {
+    LAB: STEPS,
+    "exercises": EXERCISES,
+    "block_receipts": PARTS,
+    "linear_layers": LINEAR_LAYERS,
+}
 
 BY_ID = {step.id: step for steps in NOTEBOOKS.values() for step in steps}
 

@@ -872,7 +872,11 @@ if experiment(__name__):
 #
 # The cell below sums up the public checks and your answers to the twelve questions. Read your written
 # answers once more, run the notebook from top to bottom (menu *Kernel*, *Restart Kernel and Run All
-# Cells*), save it, and hand it in.
+# Cells*), save it (*Ctrl+S*), and pack what you hand in with the last cell.
 
 # %%
 progress("exercises")
+
+# %%
+# Is the notebook saved? Then take away the # in front of the next line, and run this cell.
+# from attnlab import pack; pack()

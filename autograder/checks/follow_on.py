@@ -35,9 +35,8 @@ def settle(outcomes: dict[str, Outcome], assignment: str, check: Check) -> set[s
 
     What builds on what is the assignment's module ``carry_over`` (``BUILDS_ON`` and ``give``), if it has one.
     """
-    try:
-        rule = importlib.import_module(f"autograder.checks.{assignment}.carry_over")
-    except ModuleNotFoundError:
+    rule = _rule(assignment)
+    if rule is None:
         return set()
     step = {o.function: o.task for o in outcomes.values()}
 
@@ -52,6 +51,19 @@ def settle(outcomes: dict[str, Outcome], assignment: str, check: Check) -> set[s
     for key, second in explained.items():
         outcomes[key].message = FOLLOWS.format(names=", ".join(same[second.function]))
     return {outcome.function for outcome in explained.values()}
+
+
+def builds_on(assignment: str) -> dict[str, tuple[str, ...]]:
+    """For each function of an assignment the earlier ones that it may call; empty where there is no rule."""
+    rule = _rule(assignment)
+    return dict(rule.BUILDS_ON) if rule else {}
+
+
+def _rule(assignment: str) -> ModuleType | None:
+    try:
+        return importlib.import_module(f"autograder.checks.{assignment}.carry_over")
+    except ModuleNotFoundError:
+        return None
 
 
 def _suspicious(

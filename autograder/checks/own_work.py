@@ -12,13 +12,13 @@ def own_work(lab: Lab, name: str, *args: Any, **kwargs: Any) -> Any:
     """The submission's answer; ``CheckFailed`` where a library softmax or attention ran during the same
     call.
 
-    Every check of step 1 asks in this way, because a library call may hide behind one shape or dtype only.
-    ``exp``, ``logsumexp`` and ``einsum`` are not of that kind.
+    Every check of step 1 asks in this way, because a library call may hide behind one shape or dtype, or in every
+    second call only. ``exp``, ``logsumexp`` and ``einsum`` are not of that kind.
     """
-    seen = lab.forbidden(name, *args, **kwargs)
+    answer, seen = lab.watched(name, *args, **kwargs)
     if seen:
         raise CheckFailed(
             f"While {name} ran, {' and '.join(seen)} was called. Section 7.9, step 1 asks for your own work "
             "and no attention library; torch.exp, einsum and logsumexp are not meant by this and are fine."
         )
-    return getattr(lab, name)(*args, **kwargs)
+    return answer

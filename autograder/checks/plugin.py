@@ -5,10 +5,12 @@ The checks are ordinary pytest tests; this plugin hands them the submission and 
 
 from __future__ import annotations
 
+import functools
+import gc
 import hashlib
 import inspect
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -51,9 +53,32 @@ def folder(assignment: str) -> Path:
 def run(assignment: str, plugin: Collected) -> None:
     """Run pytest on the checks of an assignment, quietly and without touching the disk."""
     where = folder(assignment)
+    if plugin.notebook is not None:
+        plugin.wanted = declared(assignment).files.get(plugin.notebook, frozenset())
     code = pytest.main([str(where), "--rootdir", str(where), *_OPTIONS], plugins=[plugin])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
         raise RuntimeError(f"pytest could not run the checks of {assignment}: {code!r}")
+
+
+@functools.cache
+def declared(assignment: str) -> Declared:
+    """Every hidden check of an assignment, collected once in a process."""
+    collected = Collected()
+    run(assignment, collected)
+    # Collecting makes thousands of objects, for each submission again. Whatever is there by now stays, and need not
+    # be walked each time that garbage is looked for: 50 ms of each submission.
+    gc.collect()
+    gc.freeze()
+    return Declared(tuple(collected.declared), {name: frozenset(paths) for name, paths in collected.files.items()})
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Checks with their sentences in the order of display, and the files that the checks of a notebook are in:
+    collecting only these costs a third."""
+
+    checks: tuple[tuple[Declaration, str], ...]
+    files: Mapping[str, frozenset[Path]]
 
 
 @dataclass(frozen=True)
@@ -70,13 +95,23 @@ class Collected:
     def __init__(self, notebook: str | None = None) -> None:
         self.notebook = notebook
         self.declared: list[tuple[Declaration, str]] = []
+        self.files: dict[str, set[Path]] = {}
+        #: Files to look into; None: all.
+        self.wanted: frozenset[Path] | None = None
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "declared(declaration): a hidden check")
 
+    def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
+        if self.wanted is None:
+            return None
+        return collection_path.suffix == ".py" and collection_path not in self.wanted
+
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         items[:] = [i for i in items if self.notebook is None or declaration(i).notebook == self.notebook]
         self.declared = [(declaration(i), sentence(i)) for i in items]
+        for item in items:
+            self.files.setdefault(declaration(item).notebook, set()).add(item.path)
 
     def pytest_runtestloop(self) -> bool | None:
         return True
@@ -87,7 +122,7 @@ class Marking(Collected):
 
     ``missing`` has the functions (``notebook.task.function``) that are not written yet.
     ``given``: only these functions are checked, each after what it is given (carry-over: right functions in
-    the place of the submission's earlier ones).
+    the place of the submission's earlier ones). ``only``: nothing but the checks of these (``task.function``).
     """
 
     def __init__(
@@ -99,8 +134,10 @@ class Marking(Collected):
         call_seconds: float,
         measure: Measure,
         given: Mapping[str, Sequence[Callable[[Lab], None]]] | None = None,
+        only: Collection[str] | None = None,
     ) -> None:
         super().__init__(notebook)
+        self._only = only
         self.transport, self.course_seed, self.call_seconds = transport, seed, call_seconds
         self._measure, self._given = measure, given
         self.outcomes: dict[str, Outcome] = {}
@@ -111,6 +148,8 @@ class Marking(Collected):
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         super().pytest_collection_modifyitems(items)
         self._titles = {d.id: title for d, title in self.declared}
+        if self._only is not None:
+            items[:] = [i for i in items if f"{declaration(i).task}.{declaration(i).function}" in self._only]
         if self._given is not None:
             items[:] = [i for i in items if declaration(i).function in self._given]
 

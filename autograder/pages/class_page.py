@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from statistics import fmean, median
-from typing import Any
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from urllib.parse import quote
 
+import msgspec
+
+from autograder.course import ByPerson
 from autograder.names import display_name
-from autograder.pages import figures
+from autograder.pages import charts, figures
 from autograder.pages.render import Hint, environment
-from autograder.result import Result, Verdict
+from autograder.pages.words import in_order
+from autograder.result import Result, Verdict, mark_of
 from autograder.results import Kept
 
 
@@ -23,17 +25,29 @@ class Row:
     name: str
     href: str
     result: Result
+    mark: float
     state: str
     checks: str = ""
 
 
-def class_page(kept: Sequence[Kept], title: str, hints: Mapping[str, Hint], unreadable: Sequence[str] = ()) -> str:
-    """The page of a class; ``unreadable`` names files in the folder of results that are none."""
+def class_page(
+    kept: Sequence[Kept],
+    title: str,
+    hints: Mapping[str, Hint],
+    unreadable: Sequence[str] = (),
+    guides: Mapping[str, ByPerson] = MappingProxyType({}),
+) -> str:
+    """The page of a class; ``unreadable`` names files in the folder of results that are none.
+
+    ``guides``: by the id of a check, what a person who reads the answer looks for.
+    """
+    kept = [Kept(one.stem, msgspec.structs.replace(one.result, checks=in_order(one.result.checks))) for one in kept]
     rows = [_row(one) for one in kept]
-    scores = [one.result.score for one in kept]
-    bars = figures.distribution(kept)
+    whole, notebooks = figures.distribution(kept), figures.by_notebook(kept)
     checks = figures.by_check(kept)
-    steps = [(key, list(group)) for key, group in groupby(checks, lambda one: (one.check.notebook, one.check.task))]
+    books: dict[str, dict[str, list[figures.CheckFigures]]] = {}
+    for check in checks:
+        books.setdefault(check.check.notebook, {}).setdefault(check.check.task, []).append(check)
     return (
         environment()
         .get_template("class.html.j2")
@@ -41,21 +55,25 @@ def class_page(kept: Sequence[Kept], title: str, hints: Mapping[str, Hint], unre
             title=title,
             kept=rows,
             unreadable=unreadable,
-            median=median(scores) if scores else 0.0,
-            mean=fmean(scores) if scores else 0.0,
-            full=max((one.result.max_score for one in kept), default=0.0),
+            whole=whole,
+            chart=charts.histogram(whole),
+            small=[(one, charts.histogram(one, height=280)) for one in notebooks] if len(notebooks) > 1 else [],
             errors=_with(rows, "grader_error"),
             timeouts=_with(rows, "timeout"),
             inconclusive=_with(rows, "inconclusive"),
             answers=figures.to_read(kept),
+            guides=guides,
             told=[row for row in rows if row.result.message],
-            bars=bars,
-            chart=_chart(bars),
             tasks=figures.by_task(kept),
-            several=len({check.notebook for one in kept for check in one.result.checks}) > 1,
+            several=len(notebooks) > 1,
             suspects=figures.suspects(kept),
-            steps=steps,
+            books=books,
+            hardest=figures.hardest(checks),
+            telling_least=figures.telling_least(checks),
+            scatter=charts.scatter(checks),
+            penalties=any(one.result.late_penalty for one in kept),
             fewest=figures.FEWEST_TO_CORRELATE,
+            low=figures.LOW_DISCRIMINATION,
             hints=hints,
             made=_made(kept),
         )
@@ -67,6 +85,7 @@ def _row(kept: Kept, checks: str = "") -> Row:
         name=display_name(kept.result.submission),
         href=quote(f"feedback/{kept.stem}.html"),
         result=kept.result,
+        mark=mark_of(kept.result),
         state="provisional" if kept.result.provisional else "to be read" if kept.result.manual_points else "final",
         checks=checks,
     )
@@ -79,7 +98,7 @@ def _with(rows: Sequence[Row], verdict: Verdict, most: int = 4) -> list[Row]:
         ids = [check.id for check in row.result.checks if check.verdict == verdict]
         if ids:
             rest = f" and {len(ids) - most} more" if len(ids) > most else ""
-            found.append(Row(row.name, row.href, row.result, row.state, ", ".join(ids[:most]) + rest))
+            found.append(replace(row, checks=", ".join(ids[:most]) + rest))
     return found
 
 
@@ -91,31 +110,3 @@ def _made(kept: Sequence[Kept]) -> list[str]:
         how = f"kit {r.kit_version}, isolation {r.isolation}, device {r.device}, seed {r.course_seed_id}"
         groups[how] = groups.get(how, 0) + 1
     return [f"{count} made with {how}." for how, count in groups.items()]
-
-
-def _chart(bars: Sequence[figures.Bar]) -> dict[str, Any]:
-    """The distribution in units of the drawing, 640 wide; the tallest bar is 140 high."""
-    left, width, base, tallest = 20, 60, 180, 140
-    most = max((bar.count for bar in bars), default=0) or 1
-    shapes = [
-        {
-            "x": left + width * i,
-            "y": base - round(tallest * bar.count / most),
-            "width": width - 6,
-            "height": round(tallest * bar.count / most),
-            "middle": left + width * i + (width - 6) // 2,
-            "count": bar.count,
-            "low": bar.low,
-        }
-        for i, bar in enumerate(bars)
-    ]
-    right = left + width * len(bars)
-    return {
-        "width": 640,
-        "height": 222,
-        "left": left,
-        "right": right,
-        "base": base,
-        "middle": (left + right) // 2,
-        "bars": shapes,
-    }

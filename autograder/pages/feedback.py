@@ -1,17 +1,22 @@
-"""The page that a student gets: what the mark is made of, what to look at first, and every check."""
+"""The page that a student gets: what the mark is made of, what to look at first, and every check.
+
+What it may show beside the sentences and points follows the course, see `autograder.pages.reveals`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from autograder.checks.follow_on import FOLLOWS
+from autograder.course import RubricLine
 from autograder.lab import NOT_WRITTEN
 from autograder.names import display_name
 from autograder.pages import words
 from autograder.pages.render import Hint, environment
-from autograder.result import CheckResult, Result
+from autograder.pages.reveals import Reveals
+from autograder.result import CheckResult, Example, mark_of
 from autograder.results import Kept
 from autograder.suspects.registry import LOOKS_LIKE
 from autograder.table import points
@@ -22,13 +27,19 @@ MOST = 3
 
 @dataclass(frozen=True)
 class Told:
-    """One check as the page tells it. ``same``: later checks of the function to which the same came back."""
+    """One check as the page tells it. ``same``: later checks of the function to which the same came back.
+
+    ``link``: where the section ``read`` is on the web. ``example``: the student's own answer on a published input.
+    """
 
     check: CheckResult
     said: str
     suspect: str = ""
     looks_like: str = ""
     read: str = ""
+    link: str = ""
+    example: Example | None = None
+    rubric: Sequence[RubricLine] = ()
     same: list[CheckResult] = field(default_factory=list)
 
 
@@ -50,16 +61,36 @@ class FunctionView:
 
 
 @dataclass(frozen=True)
-class TaskView:
-    """One step; won, waiting and lost points add up to what it is worth."""
+class Sums:
+    """Points that add up: won, waiting and lost are what it is worth."""
 
-    name: str
-    anchor: str
-    functions: list[FunctionView]
     won: float
     waiting: float
     lost: float
     worth: float
+
+
+@dataclass(frozen=True)
+class TaskView:
+    """One step; it is ``open`` where something in it did not come out right. ``label`` has its title too."""
+
+    name: str
+    label: str
+    anchor: str
+    functions: list[FunctionView]
+    sums: Sums
+    open: bool
+
+
+@dataclass(frozen=True)
+class NotebookView:
+    """One notebook. ``missing``: the one reason for which nothing in it was graded, or nothing."""
+
+    name: str
+    anchor: str
+    tasks: list[TaskView]
+    sums: Sums
+    missing: str
 
 
 @dataclass(frozen=True)
@@ -89,11 +120,14 @@ class LookFirst:
     everything: bool
 
 
-def feedback(kept: Kept, title: str, hints: Mapping[str, Hint]) -> str:
-    """The page of one submission."""
-    result = kept.result
-    look = look_first(result.checks, hints)
-    undecided = [check for check in result.checks if check.verdict in words.UNDECIDED]
+def feedback(kept: Kept, title: str, hints: Mapping[str, Hint], shown: Reveals | None = None) -> str:
+    """The page of one submission; ``shown``: what it may show, by default all but rubrics."""
+    result, shown = kept.result, shown or Reveals()
+    checks = words.in_order(result.checks)
+    notebooks = _notebooks(checks, hints, shown)
+    absent = {view.name for view in notebooks if view.missing}
+    look = look_first([check for check in checks if check.notebook not in absent], hints, shown)
+    undecided = [check for check in checks if check.verdict in words.UNDECIDED]
     groups = [list(group) for _, group in groupby(undecided, lambda c: (*_function(c), c.verdict))]
     return (
         environment()
@@ -103,20 +137,23 @@ def feedback(kept: Kept, title: str, hints: Mapping[str, Hint]) -> str:
             name=display_name(result.submission),
             stem=kept.stem,
             result=result,
-            tasks=_tasks(result, hints),
+            mark=mark_of(result),
+            notebooks=notebooks,
+            absent=[view for view in notebooks if view.missing],
             look=look,
+            sums=_sums(checks),
+            shown_above={one.where[0].id for one in look.first},
             undecided=groups,
-            waiting=_worth(undecided),
-            lost=_worth(check for check in result.checks if words.lost(check)),
-            anchors={check.id: f"check-{i}" for i, check in enumerate(result.checks, 1)},
+            regrades=result.regrades,
+            anchors={check.id: f"check-{i}" for i, check in enumerate(checks, 1)},
             example=next(
-                (c.id for c in [*(f.told.check for f in look.first), *result.checks]), "notebook.task.function.x"
+                (c.id for c in [*(f.told.check for f in look.first), *checks]), "notebook.task.function.x"
             ),
         )
     )
 
 
-def look_first(checks: Sequence[CheckResult], hints: Mapping[str, Hint]) -> LookFirst:
+def look_first(checks: Sequence[CheckResult], hints: Mapping[str, Hint], shown: Reveals | None = None) -> LookFirst:
     """Per function its first lost check speaks, or the one that a mistake was named for.
 
     Named mistakes come first, for there is a hint to follow. Where the same came back from several functions it is
@@ -130,18 +167,18 @@ def look_first(checks: Sequence[CheckResult], hints: Mapping[str, Hint]) -> Look
         lost = [check for check in its if words.lost(check)]
         speaks = [check for check in lost if check.verdict != "skipped" and not follows(check)]
         if lost and not speaks:
-            with_others.append((function, _worth(lost)))
+            with_others.append((function, _lost(lost)))
         if not speaks:
             continue
         check = next((c for c in speaks if c.suspect), speaks[0])
         if (check.message or "").startswith(NOT_WRITTEN):
             unwritten.append(check)
             continue
-        told = tell(check, hints)
+        told = tell(check, hints, shown or Reveals())
         key = told.said or check.id
         known = found.get(key, First(told, [], 0.0, 0.0))
         found[key] = First(
-            known.told, [*known.where, check], points([known.lost, _worth(lost)]), points([known.worth, _worth(its)])
+            known.told, [*known.where, check], points([known.lost, _lost(lost)]), points([known.worth, _worth(its)])
         )
     ordered = sorted(found.values(), key=lambda one: not one.told.suspect)
     later = [check.function for one in ordered[MOST:] for check in one.where]
@@ -155,43 +192,63 @@ def follows(check: CheckResult) -> bool:
     return (check.message or "").startswith(FOLLOWS.partition("{")[0])
 
 
-def tell(check: CheckResult, hints: Mapping[str, Hint], *, named: bool = True) -> Told:
-    """What came back, and (where ``named``) what it looks like, each in its own place."""
+def tell(check: CheckResult, hints: Mapping[str, Hint], shown: Reveals, *, named: bool = True) -> Told:
+    """What came back, and (where ``named``) what it looks like, each in its own place and as far as it is shown."""
     # The message holds the hint too, for readers of the results; here it stands apart.
     said = (check.message or "").partition(LOOKS_LIKE.partition("{")[0])[0].strip()
-    if not check.suspect or not named:
-        return Told(check, said)
+    may = shown.feedback
+    if check.verdict == "failed" and check.overruled is None and not may.messages:
+        said = ""
+    told = Told(
+        check,
+        said,
+        example=check.example if may.examples else None,
+        rubric=shown.rubrics.get(check.id, ()),
+    )
+    if not check.suspect or not named or not may.suspects:
+        return told
     hint = hints.get(check.suspect)
-    return Told(check, said, check.suspect, hint.hint if hint else "", hint.read if hint else "")
+    if hint is None:
+        return replace(told, suspect=check.suspect)
+    return replace(told, suspect=check.suspect, looks_like=hint.hint, read=hint.read, link=shown.link(hint.read))
 
 
-def _tasks(result: Result, hints: Mapping[str, Hint]) -> list[TaskView]:
-    grouped = [(key, list(group)) for key, group in groupby(result.checks, lambda c: (c.notebook, c.task))]
-    several = len({notebook for (notebook, _), _ in grouped}) > 1
-    return [
-        TaskView(
-            name=words.task_name(task) + (f" ({notebook})" if several else ""),
-            anchor=f"task-{i}",
-            functions=[_view(name, list(its), hints) for name, its in groupby(checks, lambda c: c.function)],
-            won=points([check.points for check in checks]),
-            waiting=_worth(check for check in checks if check.verdict in words.UNDECIDED),
-            lost=_worth(check for check in checks if words.lost(check)),
-            worth=_worth(checks),
-        )
-        for i, ((notebook, task), checks) in enumerate(grouped, 1)
-    ]
+def _notebooks(every: Sequence[CheckResult], hints: Mapping[str, Hint], shown: Reveals) -> list[NotebookView]:
+    views: list[NotebookView] = []
+    for name, group in groupby(every, lambda check: check.notebook):
+        checks = list(group)
+        tasks = [
+            _task(task, list(its), f"task-{len(views) + 1}-{i}", hints, shown)
+            for i, (task, its) in enumerate(groupby(checks, lambda check: check.task), 1)
+        ]
+        views.append(NotebookView(name, f"notebook-{len(views) + 1}", tasks, _sums(checks), _missing(checks)))
+    return views
 
 
-def _view(name: str, checks: list[CheckResult], hints: Mapping[str, Hint]) -> FunctionView:
-    holding = [check for check in checks if check.verdict == "passed"]
+def _missing(checks: Sequence[CheckResult]) -> str:
+    """Why nothing of a notebook was graded, where one thing is all that there is to say."""
+    if any(check.verdict != "submission_error" for check in checks):
+        return ""
+    said = {check.message or "" for check in checks if not check.id.endswith(".by_person")}
+    return said.pop() if len(said) == 1 and len(checks) > 1 else ""
+
+
+def _task(name: str, checks: list[CheckResult], anchor: str, hints: Mapping[str, Hint], shown: Reveals) -> TaskView:
+    functions = [_view(key, list(its), hints, shown) for key, its in groupby(checks, lambda check: check.function)]
+    sums = _sums(checks)
+    return TaskView(words.task_name(name), words.task_label(name), anchor, functions, sums, open=sums.lost > 0)
+
+
+def _view(name: str, checks: list[CheckResult], hints: Mapping[str, Hint], shown: Reveals) -> FunctionView:
+    holding = [check for check in checks if check.verdict == "passed" and check.overruled is None]
     skipped = [check for check in checks if check.verdict == "skipped"]
-    rest = [check for check in checks if check.verdict not in ("passed", "skipped")]
+    rest = [check for check in checks if check not in holding and check not in skipped]
     if not rest and skipped:  # then nothing else would say why
         rest, skipped = skipped[:1], skipped[1:]
     open_ones: list[Told] = []
     for check in rest:
         last = open_ones[-1] if open_ones else None
-        told = tell(check, hints, named=not any(one.suspect == check.suspect for one in open_ones))
+        told = tell(check, hints, shown, named=not any(one.suspect == check.suspect for one in open_ones))
         if last and told.said and not told.suspect and (last.said, last.check.verdict) == (told.said, check.verdict):
             last.same.append(check)
         else:
@@ -200,14 +257,27 @@ def _view(name: str, checks: list[CheckResult], hints: Mapping[str, Hint]) -> Fu
     for check in holding:
         if check.message:
             carried[check.message] = carried.get(check.message, 0) + 1
-    won = points([check.points for check in checks])
-    waiting = _worth(check for check in checks if check.verdict in words.UNDECIDED)
-    return FunctionView(name, won, waiting, _worth(checks), open_ones, holding, carried, skipped)
+    sums = _sums(checks)
+    return FunctionView(name, sums.won, sums.waiting, sums.worth, open_ones, holding, carried, skipped)
 
 
 def _function(check: CheckResult) -> tuple[str, str, str]:
     return check.notebook, check.task, check.function
 
 
+def _sums(checks: Sequence[CheckResult]) -> Sums:
+    return Sums(
+        won=points([check.points for check in checks]),
+        waiting=_worth(check for check in checks if check.verdict in words.UNDECIDED),
+        lost=_lost(check for check in checks if words.lost(check)),
+        worth=_worth(checks),
+    )
+
+
 def _worth(checks: Iterable[CheckResult]) -> float:
     return points([check.max_points for check in checks])
+
+
+def _lost(checks: Iterable[CheckResult]) -> float:
+    """What was not earned; a person may have given a part of it."""
+    return points([check.max_points - check.points for check in checks])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import StatisticsError, correlation, fmean
+from statistics import StatisticsError, correlation, fmean, median
 
 from autograder.pages.words import lost
-from autograder.result import CheckResult
+from autograder.result import CheckResult, mark_of
 from autograder.results import Kept
 from autograder.table import points
 
@@ -17,6 +17,8 @@ DECIDED = ("passed", "failed", "submission_error", "timeout", "skipped")
 #: Below this many submissions a correlation is noise, and is not shown.
 FEWEST_TO_CORRELATE = 8
 BINS = 10
+#: Below this correlation a check tells little about the rest, by the usual rule of thumb for test items.
+LOW_DISCRIMINATION = 0.2
 
 
 @dataclass(frozen=True)
@@ -51,11 +53,11 @@ class CheckFigures:
 
 @dataclass(frozen=True)
 class SuspectFigures:
-    """How many submissions a suspect was named in, and in which checks."""
+    """How many submissions a suspect was named in, in which checks, and what these are about."""
 
     suspect: str
     submissions: int
-    checks: list[str]
+    checks: list[CheckResult]
 
 
 @dataclass(frozen=True)
@@ -66,17 +68,48 @@ class AnswerFigures:
     count: int
 
 
-def distribution(kept: Sequence[Kept]) -> list[Bar]:
-    """Scores in ten bins of equal width; none without a submission or a point to win."""
+@dataclass(frozen=True)
+class Distribution:
+    """Marks of one notebook, or of all together where ``notebook`` is empty; ``bars`` is empty without any."""
+
+    notebook: str
+    full: float
+    median: float
+    mean: float
+    bars: list[Bar]
+
+
+def distribution(kept: Sequence[Kept]) -> Distribution:
+    """The marks of whole submissions."""
     full = max((one.result.max_score for one in kept), default=0.0)
-    if full <= 0:
-        return []
-    counts = Counter(min(int(BINS * one.result.score / full), BINS - 1) for one in kept)
-    return [Bar(full * i / BINS, full * (i + 1) / BINS, counts[i]) for i in range(BINS)]
+    return _distributed("", [mark_of(one.result) for one in kept], full)
+
+
+def by_notebook(kept: Sequence[Kept]) -> list[Distribution]:
+    """The points of each notebook, over those who handed it in or not."""
+    won: dict[str, list[float]] = {}
+    full: dict[str, float] = {}
+    for one in kept:
+        books: dict[str, list[CheckResult]] = {}
+        for check in one.result.checks:
+            books.setdefault(check.notebook, []).append(check)
+        for name, checks in books.items():
+            won.setdefault(name, []).append(points([check.points for check in checks]))
+            full[name] = max(full.get(name, 0.0), points([check.max_points for check in checks]))
+    return [_distributed(name, scores, full[name]) for name, scores in won.items()]
+
+
+def _distributed(notebook: str, scores: Sequence[float], full: float) -> Distribution:
+    """Scores in ten bins of equal width, the last with the full mark and what is above it."""
+    if full <= 0 or not scores:
+        return Distribution(notebook, full, 0.0, 0.0, [])
+    counts = Counter(max(0, min(int(BINS * score / full), BINS - 1)) for score in scores)
+    bars = [Bar(full * i / BINS, full * (i + 1) / BINS, counts[i]) for i in range(BINS)]
+    return Distribution(notebook, full, median(scores), fmean(scores), bars)
 
 
 def by_task(kept: Sequence[Kept]) -> list[TaskFigures]:
-    """Per task, over the submissions in which any of it was decided."""
+    """Per task what a machine decides, over the submissions in which any of it was decided."""
     found: dict[tuple[str, str], list[float]] = {}
     worth: dict[tuple[str, str], float] = {}
     for one in kept:
@@ -85,10 +118,11 @@ def by_task(kept: Sequence[Kept]) -> list[TaskFigures]:
             tasks.setdefault((check.notebook, check.task), []).append(check)
         for key, checks in tasks.items():
             worth[key] = max(worth.get(key, 0.0), points([c.max_points for c in checks]))
-            decided = points([c.max_points for c in checks if c.verdict in DECIDED])
+            decided = [c for c in checks if c.verdict in DECIDED and not read_by_person(c)]
+            most = points([c.max_points for c in decided])
             fractions = found.setdefault(key, [])
-            if decided > 0:
-                fractions.append(points([c.points for c in checks]) / decided)
+            if most > 0:
+                fractions.append(points([c.points for c in decided]) / most)
     return [
         TaskFigures(book, task, worth[book, task], fmean(part) if part else None)
         for (book, task), part in found.items()
@@ -101,7 +135,7 @@ def by_check(kept: Sequence[Kept]) -> list[CheckFigures]:
     found: dict[str, list[tuple[bool, float]]] = {}
     for one in kept:
         for check in one.result.checks:
-            if check.verdict == "by_person":
+            if read_by_person(check):
                 continue
             first.setdefault(check.id, check)
             answers = found.setdefault(check.id, [])
@@ -113,6 +147,11 @@ def by_check(kept: Sequence[Kept]) -> list[CheckFigures]:
         rate = passed / len(answers) if answers else None
         figures.append(CheckFigures(first[name], len(answers), passed, rate, discrimination(answers)))
     return figures
+
+
+def read_by_person(check: CheckResult) -> bool:
+    """Whether it is an answer in words, whatever became of it."""
+    return check.id.endswith(".by_person")
 
 
 def discrimination(answers: Sequence[tuple[bool, float]]) -> float | None:
@@ -129,6 +168,18 @@ def discrimination(answers: Sequence[tuple[bool, float]]) -> float | None:
         return None
 
 
+def telling_least(figures: Sequence[CheckFigures], most: int = 8) -> list[CheckFigures]:
+    """Checks that submissions pass which do badly elsewhere, and the other way round: the least telling first."""
+    known = [one for one in figures if one.discrimination is not None and one.discrimination < LOW_DISCRIMINATION]
+    return sorted(known, key=lambda one: one.discrimination or 0.0)[:most]
+
+
+def hardest(figures: Sequence[CheckFigures], most: int = 8) -> list[CheckFigures]:
+    """Checks that the fewest pass, of those that not everybody passes."""
+    known = [one for one in figures if one.rate is not None and one.rate < 1]
+    return sorted(known, key=lambda one: one.rate or 0.0)[:most]
+
+
 def to_read(kept: Sequence[Kept]) -> list[AnswerFigures]:
     """The answers that wait for a person, by question."""
     waiting = [check for one in kept for check in one.result.checks if check.verdict == "by_person"]
@@ -139,12 +190,12 @@ def to_read(kept: Sequence[Kept]) -> list[AnswerFigures]:
 
 def suspects(kept: Sequence[Kept], most: int = 15) -> list[SuspectFigures]:
     """The most frequent suspects; one submission counts once for each."""
-    where: dict[str, dict[str, None]] = {}
+    where: dict[str, dict[str, CheckResult]] = {}
     count: Counter[str] = Counter()
     for one in kept:
         named = [check for check in one.result.checks if check.suspect and lost(check)]
         count.update({check.suspect for check in named if check.suspect})
         for check in named:
-            where.setdefault(check.suspect or "", {})[check.id] = None
+            where.setdefault(check.suspect or "", {}).setdefault(check.id, check)
     ordered = sorted(count.items(), key=lambda item: (-item[1], item[0]))[:most]
-    return [SuspectFigures(name, number, list(where[name])) for name, number in ordered]
+    return [SuspectFigures(name, number, list(where[name].values())) for name, number in ordered]

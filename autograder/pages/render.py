@@ -1,16 +1,19 @@
-"""The room of the templates: all text escaped, no scripts, nothing loaded, and how points and prose are shown."""
+"""The room of the templates: all text escaped, nothing loaded, one script at most; how points and prose are shown."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from functools import cache
+from pathlib import Path
 from typing import Protocol
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from autograder.pages import words
-from autograder.spelling import clip, spell
+from autograder.spelling import clip, spell_all
 from autograder.table import number, points
 
 #: Characters of a message on a page; the result has all of it.
@@ -20,12 +23,14 @@ _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
 
 
 class Hint(Protocol):
-    """What a page says about a suspect: a sentence, and the place in the chapter."""
+    """What a page says about a suspect: a sentence, the place in the chapter, and its code, for those who teach."""
 
     @property
     def hint(self) -> str: ...
     @property
     def read(self) -> str: ...
+    @property
+    def source(self) -> str: ...
 
 
 @cache
@@ -40,13 +45,20 @@ def environment() -> Environment:
         keep_trailing_newline=True,
     )
     env.filters["points"] = shown
+    env.filters["in_points"] = lambda value: f"{shown(value)} {'point' if shown(value) == '1' else 'points'}"
+    env.filters["reading"] = lambda read: read if "article" in read else f"section {read}"
+    env.filters["label"] = words.task_label
     env.filters["total"] = lambda values: points(list(values))
     env.filters["task"] = words.task_name
-    env.filters["short"] = lambda text, length=MAX_MESSAGE: clip(spell(text), length)
+    env.filters["short"] = lambda text, length=MAX_MESSAGE: clip(spell_all(text), length)
     env.filters["prose"] = prose
     env.filters["percent"] = lambda value: "–" if value is None else f"{100 * value:.0f}\N{NO-BREAK SPACE}%"
     env.filters["signed"] = lambda value: "–" if value is None else f"{value:+.2f}".replace("-", "−")
     env.filters["plural"] = lambda count, one, many=None: f"{count} {one if count == 1 else many or one + 's'}"
+    # The one script: a page that has it allows just this text, by its hash, and nothing that anybody slipped in.
+    script = Path(__file__).with_name("templates").joinpath("sort.js").read_text(encoding="utf-8")
+    env.globals["script"] = Markup(script)  # noqa: S704 (our own file)
+    env.globals["script_hash"] = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
     env.globals["wording"] = words.WORDING
     env.globals["why"] = words.UNDECIDED
     return env

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
+from attnlab.steps import BY_ID
 from autograder.result import CheckResult, Verdict
 
 
@@ -42,9 +45,31 @@ LOST: tuple[Verdict, ...] = ("failed", "submission_error", "timeout", "skipped")
 
 
 def task_name(task: str) -> str:
-    """``step1`` as "Step 1"; a part that has no number keeps its name."""
+    """``step1`` as "Step 1"; a part that is called by a name and not by a number has its title."""
+    if task in BY_ID and not re.search(r"\d", task):
+        return BY_ID[task].title
     spaced = re.sub(r"(?<=[a-z])(?=\d)", " ", task.replace("_", " "))
     return spaced[:1].upper() + spaced[1:]
+
+
+def task_label(task: str) -> str:
+    """The name with the title behind it, for a heading: ``step1`` as "Step 1. Scaled dot-product attention"."""
+    name = task_name(task)
+    return f"{name}. {BY_ID[task].title}" if task in BY_ID and BY_ID[task].title != name else name
+
+
+def in_order(checks: Sequence[CheckResult]) -> list[CheckResult]:
+    """Checks with the tasks of each notebook as they are met: ``exercise2`` before ``exercise10``.
+
+    A notebook whose tasks have names and not numbers stays as it is.
+    """
+    ordered: list[CheckResult] = []
+    for _, group in groupby(checks, lambda check: check.notebook):
+        its = list(group)
+        if all(re.search(r"\d+$", check.task) for check in its):
+            its.sort(key=lambda check: int(re.sub(r"\D", "", check.task)))
+        ordered += its
+    return ordered
 
 
 def lost(check: CheckResult) -> bool:

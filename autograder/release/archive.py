@@ -32,16 +32,18 @@ def packed(entries: Mapping[str, bytes]) -> bytes:
     return buffer.getvalue()
 
 
-def wheel(project: Path) -> tuple[str, bytes]:
-    """Name and content of the wheel of ``project`` (a folder with a ``pyproject.toml``). Needs no network.
+def wheel(project: Path, package: str) -> tuple[str, bytes]:
+    """Name and content of the wheel of a package in ``project`` (a folder with a ``pyproject.toml``), without network.
 
-    It is built from a copy without the generated labs, so that nothing but the package can get in.
-    Raises ``Refused`` with the build's own last words.
+    It is built from a copy of the package alone, so that nothing else can get in. Raises ``Refused`` with the build's
+    own last words.
     """
     with TemporaryDirectory(prefix="wheel-") as scratch:
         copy = Path(scratch, "project")
-        ignore = shutil.ignore_patterns("lab[0-9]*", "__pycache__", "*.egg-info", ".*", "build", "dist")
-        shutil.copytree(project, copy, ignore=ignore)
+        shutil.copytree(project / package, copy / package, ignore=shutil.ignore_patterns("__pycache__", ".*"))
+        for name in ("pyproject.toml", "README.md", "LICENSE"):
+            if (project / name).is_file():
+                shutil.copy(project / name, copy / name)
         command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(Path(scratch, "out"))]
         built = subprocess.run(command, cwd=copy, capture_output=True, text=True, encoding="utf-8", check=False)
         wheels = sorted(Path(scratch, "out").glob("*.whl"))

@@ -18,6 +18,7 @@ import nbformat
 from nbgrader.preprocessors import ComputeChecksums, LockCells
 
 from autograder.course import Course
+from autograder.formats import otter
 from autograder.release import archive, skeleton
 from autograder.release.masters import Master
 
@@ -32,9 +33,10 @@ def build(root: Path, course: Course, masters: Iterable[Master]) -> Tree:
     """All generated files of an assignment but the executed notebooks, see ``solution_notebook``."""
     lab = course.assignment
     masters = list(masters)
-    wheel_name, wheel = archive.wheel(root / "assignments")
+    wheel_name, wheel = archive.wheel(root / "assignments", "attnlab")
     tree: Tree = {f"release/{lab}/{wheel_name}": wheel}
     bundle: Tree = {f"{lab}/{wheel_name}": wheel}
+    otter_bundle: Tree = {f"{lab}-otter/{wheel_name}": wheel}
     for master in masters:
         skeleton_notebook = notebook_bytes(released(master))
         skeleton_module = module(shown(master, skeleton.skeleton))
@@ -48,8 +50,12 @@ def build(root: Path, course: Course, masters: Iterable[Master]) -> Tree:
             f"{lab}/{master.name}.ipynb": skeleton_notebook,
             f"{lab}/{master.name}.py": skeleton_module,
         }
+        folder = otter.student_folder(master.name, released(master))
+        otter_bundle |= {f"{lab}-otter/{master.name}/{path}": content for path, content in folder.items()}
     bundle[f"{lab}/README.md"] = _handout(course, masters, wheel_name)
+    otter_bundle[f"{lab}-otter/README.md"] = _handout_for_otter(course, masters, wheel_name)
     tree[f"release/{lab}/{lab}.zip"] = archive.packed(bundle)
+    tree[f"release/{lab}/{lab}-otter.zip"] = archive.packed(otter_bundle)
     return tree
 
 
@@ -124,9 +130,23 @@ def module(notebook: Any) -> bytes:
 
 
 def _handout(course: Course, masters: Iterable[Master], wheel_name: str) -> bytes:
-    template = string.Template(Path(__file__).with_name("handout.md").read_text(encoding="utf-8"))
-    contents = "\n".join(
+    contents = [
         f"- `{master.name}.ipynb`: the notebook; `{master.name}.py`: the same as a module for an editor."
         for master in masters
-    )
-    return template.substitute(title=course.title, contents=contents, wheel=wheel_name).encode("utf-8")
+    ]
+    return _filled_in("handout.md", course, contents, wheel_name)
+
+
+def _handout_for_otter(course: Course, masters: Iterable[Master], wheel_name: str) -> bytes:
+    contents = [
+        f"- `{master.name}/`: the notebook `{master.name}.ipynb`, and in `tests/` what `grader.check(...)` reads."
+        for master in masters
+    ]
+    return _filled_in("handout_otter.md", course, contents, wheel_name)
+
+
+def _filled_in(template: str, course: Course, contents: Iterable[str], wheel_name: str) -> bytes:
+    text = string.Template(Path(__file__).with_name(template).read_text(encoding="utf-8"))
+    first = next(iter(course.parts[course.notebooks[0]].points), "").partition(".")[0]
+    listed = "\n".join(contents)
+    return text.substitute(title=course.title, contents=listed, wheel=wheel_name, first=first).encode("utf-8")

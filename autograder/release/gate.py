@@ -89,6 +89,21 @@ def _failing(printed: str) -> list[str]:
     return sorted(found)
 
 
+def known_to_students(course: Course) -> Iterator[Problem]:
+    """The student package has every notebook, and every task of it, that the course gives points for."""
+    from attnlab.steps import NOTEBOOKS
+
+    table = "assignments/attnlab/steps.py, NOTEBOOKS"
+    for notebook, part in course.parts.items():
+        if notebook not in NOTEBOOKS:
+            yield Problem(table, f"There is no notebook {notebook}, so students cannot check it.", "Add a line for it.")
+            continue
+        known = [step.id for step in NOTEBOOKS[notebook]]
+        for task in dict.fromkeys(key.partition(".")[0] for key in part.points):
+            if task not in known:
+                yield Problem(table, f"{notebook} has no task {task}.", f"Add it, or correct {', '.join(known)}.")
+
+
 def hints(course: Course) -> Iterator[Problem]:
     """Every step has a hint of every depth, and no two are the same."""
     from attnlab.hints import DEPTHS, hint

@@ -11,9 +11,11 @@ import collections.abc
 import operator
 import os
 import threading
+import time
 import types
 import warnings
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,7 +24,9 @@ from autograder import wire
 from autograder.sandbox import forbidden
 
 _asarray, _errstate = np.asarray, np.errstate
-_MAX_DEPTH, _MAX_ITEMS, _MAX_HANDLES = 8, 300_000, 20_000
+_sleep = time.sleep
+_catch_warnings, _ignore_warnings = warnings.catch_warnings, warnings.simplefilter
+_MAX_DEPTH, _MAX_HANDLES = 8, 20_000
 _ERRORS: dict[str, type[Exception]] = {
     e.__name__: e
     for e in (ValueError, TypeError, MemoryError, RuntimeError, IndexError, KeyError, ZeroDivisionError, OverflowError,
@@ -42,7 +46,7 @@ class _Items:
     """How many values one reply may still hold; a list that contains itself ends here."""
 
     def __init__(self) -> None:
-        self.left = _MAX_ITEMS
+        self.left = wire.MAX_VALUES
 
     def take(self, n: int = 1) -> None:
         self.left -= n
@@ -58,13 +62,17 @@ class Runner:
         namespace: dict[str, Any],
         channel: Channel,
         run_cell: Callable[[str, str], BaseException | None] | None = None,
+        alone: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        self.namespace, self.channel, self.run_cell = namespace, channel, run_cell
+        """``alone``: in which nothing else of the submission runs, where that can be had."""
+        self.namespace, self.channel, self.run_cell, self.alone = namespace, channel, run_cell, alone
         self.objects: dict[int, Any] = {}
         self.replaced: dict[str, Any] = {}
         # One exchange at a time: functions of the oracle may be called from any thread of the student's.
         self.lock = threading.RLock()
         self.calls = 0
+        # Which functions of the oracle belong to the check that asks now.
+        self.owner = 0
 
     # ---- the loop
     def serve(self) -> None:
@@ -117,6 +125,7 @@ class Runner:
         raise wire.WireError("an answer that nothing waits for")
 
     def call(self, request: wire.Call) -> wire.Value:
+        self.owner = request.owner
         if isinstance(request.target, int):
             function = self.objects[request.target]
         elif request.target in self.namespace:
@@ -132,12 +141,12 @@ class Runner:
             from autograder.measured import on_device
 
             return self.handle(on_device.Bench(function, *args))
-        with _errstate(divide="warn", over="warn", under="ignore", invalid="warn"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            if request.want == "forbidden":
-                with forbidden.watch() as seen:
-                    function(*args, **kwargs)
-                return self.encode(sorted(seen))
+        with _errstate(divide="warn", over="warn", under="ignore", invalid="warn"), _catch_warnings():
+            _ignore_warnings("ignore")
+            if request.want == "watched":
+                # Making data of the result is watched too: a lazy object cannot put the work off.
+                with self.alone(), forbidden.watch(lambda name: self.call_back(request.watcher, None, (name,), {})):
+                    return self.encode(function(*args, **kwargs))
             result = function(*args, **kwargs)
             if request.want == "first":
                 # What is timed includes making arrays of the result: a lazy object cannot put the work off.
@@ -159,6 +168,10 @@ class Runner:
     # ---- functions of the oracle
     def call_back(self, target: int, method: str | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Ask the oracle, and meanwhile answer what it asks (its model calls the student's cache)."""
+        if not 0 <= target - self.owner < wire.FUNCTIONS:
+            # A thread that goes on after its check must not hold up the next one.
+            _sleep(0.005)
+            raise RuntimeError("this function belongs to a call that is over")
         items = _Items()
         encoded = [self.encode(a, items) for a in args]
         named = {str(k): self.encode(v, items) for k, v in kwargs.items()}
@@ -279,6 +292,8 @@ class Runner:
             text = (of_python if isinstance(of_python, types.WrapperDescriptorType) else BaseException.__str__)(error)
         except BaseException:
             text = ""
+        if type(error) is RuntimeError and "DefaultCPUAllocator: can't allocate memory" in text:
+            kind = "memory"  # as torch says it
         clean = text[: wire.MAX_TEXT].encode("utf-8", "backslashreplace").decode("utf-8")
         return wire.Failure(number, kind, str(name)[:200], clean, _where(error))
 

@@ -1,99 +1,210 @@
 """Sees a library softmax or attention while a submission's function runs, under any alias.
 
-The kernels themselves are replaced in torch's dispatcher for the time of one call, so neither a renamed
-function, a layer, a scripted function, a tensor method nor another thread gets past: whatever ends in the
-kernel is seen. ``logsumexp``, ``exp`` and ``einsum`` are other kernels and stay allowed.
+The kernels themselves are replaced in torch's dispatcher, before any code of a submission runs: neither a renamed
+function, a layer, a scripted or compiled function, a tensor method, another thread nor a kernel that was taken out
+of the dispatcher gets past. Outside of ``watch`` they do what they always do. ``logsumexp``, ``exp`` and ``einsum``
+are other kernels and stay allowed.
+
+What is seen is reported at once, so that nothing which runs afterwards can take it back.
 """
 
 from __future__ import annotations
 
+import contextlib
+import importlib.util
+import os
+import signal
 import sys
+import types
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
+_SDPA = "torch.nn.functional.scaled_dot_product_attention"
+_MHA = "torch.nn.MultiheadAttention"
 #: Kernel of torch's dispatcher -> what a student knows it as. The composite entries above them all end here.
 KERNELS = {
     "_softmax": "torch.softmax",
+    "_softmax.out": "torch.softmax",
     "_log_softmax": "torch.log_softmax",
+    "_log_softmax.out": "torch.log_softmax",
     "_masked_softmax": "torch's masked softmax",
-    "_scaled_dot_product_flash_attention_for_cpu": "torch.nn.functional.scaled_dot_product_attention",
-    "_native_multi_head_attention": "torch.nn.MultiheadAttention",
+    "_scaled_dot_product_flash_attention_for_cpu": _SDPA,
+    "_native_multi_head_attention": _MHA,
+    "_transformer_encoder_layer_fwd": "torch.nn.TransformerEncoderLayer",
 }
-SPARSE_KERNELS = {
-    "_sparse_softmax": "torch.sparse.softmax",
-    "_sparse_log_softmax": "torch.sparse.log_softmax",
+#: The same for tensors that are not plain ones: dispatch key -> kernel -> name.
+OTHER_KERNELS = {
+    "MkldnnCPU": {"_softmax": "torch.softmax"},
+    "NestedTensorCPU": {
+        "_softmax": "torch.softmax",
+        "_safe_softmax": "torch.softmax",
+        "_nested_tensor_softmax_with_shape": "torch.softmax",
+        "_native_multi_head_attention": _MHA,
+        "_transformer_encoder_layer_fwd": "torch.nn.TransformerEncoderLayer",
+    },
+    "QuantizedCPU": {"quantized::softmax": "torch.softmax"},
+    "SparseCPU": {"_sparse_softmax": "torch.sparse.softmax", "_sparse_log_softmax": "torch.sparse.log_softmax"},
 }
-#: Python functions outside torch, by module and name.
+#: Python functions that compute it from other kernels, by module and name.
 PYTHON = {
     ("scipy.special", "softmax"): "scipy.special.softmax",
     ("scipy.special", "log_softmax"): "scipy.special.log_softmax",
+    ("sklearn.utils.extmath", "softmax"): "sklearn.utils.extmath.softmax",
+    ("torch._refs", "softmax"): "torch.softmax",
+    ("torch._refs", "log_softmax"): "torch.log_softmax",
+    ("torch._refs.nn.functional", "softmax"): "torch.softmax",
+    ("torch._refs.nn.functional", "log_softmax"): "torch.log_softmax",
+    ("torch._refs.nn.functional", "softmin"): "torch.softmax",
+    ("torch._decomp.decompositions", "_softmax"): "torch.softmax",
+    ("torch._decomp.decompositions", "_log_softmax"): "torch.log_softmax",
+    ("torch._decomp.decompositions", "_safe_softmax"): "torch.softmax",
 }
+#: Small enough to be imported in every warm parent where they are installed: imported later, inside a call, they
+#: would not be seen.
+PRELOAD = ("scipy.special",)
+#: What is started as another program could compute anything out of sight.
+_PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn"})
+PROGRAM = "another program"
+
+#: Hears of what is called, while a call is watched.
+_report: Callable[[str], object] | None = None
+_hooked: set[object] = set()
+_kept: list[Any] = []
+_kill = os.kill
 
 
 class LibraryFunction(RuntimeError):
-    """Raised inside the submission where it calls one; the name is recorded all the same if it is swallowed."""
+    """Raised inside the submission where it calls one; it was reported before."""
 
 
-@contextmanager
-def watch() -> Iterator[set[str]]:
-    """Yield a set that the names of library functions are added to while the block runs."""
-    seen: set[str] = set()
-    undo: list[Callable[[], None]] = []
-    if "torch" in sys.modules:
-        undo.append(_replace_kernels(seen))
-    undo += [
-        _replace_python(module, name, label, seen) for (module, name), label in PYTHON.items() if module in sys.modules
-    ]
+def install(*, programs: bool = False) -> None:
+    """Put the hooks in: before any code of a submission runs. What is loaded later is hooked by the next call.
+
+    ``programs``: notice other programs that are started, too. That hook stays for good.
+    """
+    if "torch" in sys.modules and "torch" not in _hooked:
+        _hooked.add("torch")
+        _replace_kernels()
+    for place, label in PYTHON.items():
+        if place[0] in sys.modules and place not in _hooked:
+            _hooked.add(place)
+            function = getattr(sys.modules[place[0]], place[1], None)
+            if isinstance(function, types.FunctionType):
+                _replace_code(function, label)
+    if programs and _PROGRAMS not in _hooked:
+        _hooked.add(_PROGRAMS)
+        sys.addaudithook(_on_event)
+
+
+def preload() -> None:
+    """Import what would otherwise be imported unseen, where it is installed."""
+    for name in PRELOAD:
+        with contextlib.suppress(ImportError):
+            if importlib.util.find_spec(name) is not None:
+                importlib.import_module(name)
+
+
+@contextlib.contextmanager
+def watch(report: Callable[[str], object]) -> Iterator[None]:
+    """While the block runs, ``report`` hears the name of each library function that is called; the call itself
+    raises ``LibraryFunction``."""
+    global _report
+    install()
+    before, _report = _report, report
     try:
-        yield seen
-    except LibraryFunction:
-        pass
-    except Exception:
-        # A submission that wraps the refusal in an error of its own was seen all the same.
-        if not seen:
-            raise
+        with _not_compiled():
+            yield
     finally:
-        for step in undo:
-            step()
+        _report = before
 
 
-def _replace_kernels(seen: set[str]) -> Callable[[], None]:
+@contextlib.contextmanager
+def others_stopped() -> Iterator[None]:
+    """Nothing else in this process namespace runs meanwhile: no helper started earlier can do the work unseen.
+
+    Only for the first process of a namespace of its own.
+    """
+    _signal_others(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        _signal_others(signal.SIGCONT)
+
+
+def _signal_others(number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        _kill(-1, number)
+
+
+def _seen(label: str) -> None:
+    """Report it, and refuse."""
+    if _report is not None:
+        _report(label)
+        raise LibraryFunction(f"{label} was called")
+
+
+def _on_event(event: str, _arguments: tuple[Any, ...]) -> None:
+    if _report is not None and event in _PROGRAMS:
+        _seen(PROGRAM)
+
+
+@contextlib.contextmanager
+def _not_compiled() -> Iterator[None]:
+    """What was compiled before runs as it was written: a compiler may have taken the kernel apart."""
+    if "torch._dynamo" in sys.modules:
+        with sys.modules["torch"].compiler.set_stance("force_eager"):
+            yield
+    else:
+        yield
+
+
+# ---- torch
+def _replace_kernels() -> None:
     import torch
 
-    library: Any = torch.library.Library("aten", "IMPL")  # type: ignore[no-untyped-call]
-    with warnings.catch_warnings():
-        # torch warns that kernels are being overridden, which is the point.
-        warnings.simplefilter("ignore")
-        for kernels, key in ((KERNELS, "CPU"), (SPARSE_KERNELS, "SparseCPU")):
-            for kernel, label in kernels.items():
-                library.impl(kernel, _refuse(label, seen), key)
-    undo: Callable[[], None] = library._destroy
-    return undo
+    kernel_of = torch._C._dispatch_get_computed_kernel_for_dispatch_key
+    for key, kernels in {"CPU": KERNELS, **OTHER_KERNELS}.items():
+        for name, label in kernels.items():
+            space, _, short = name.rpartition("::")
+            full = f"{space or 'aten'}::{short}"
+            if not torch._C._dispatch_has_kernel_for_dispatch_key(full, key):
+                continue
+            library: Any = torch.library.Library(space or "aten", "IMPL")  # type: ignore[no-untyped-call]
+            _kept.append(library)
+            with warnings.catch_warnings():
+                # torch warns that kernels are being overridden, which is the point.
+                warnings.simplefilter("ignore")
+                library.impl(short, _kernel(label, kernel_of(full, key)), key, with_keyset=True)
 
 
-def _refuse(label: str, seen: set[str]) -> Callable[..., Any]:
-    def kernel(*_args: Any, **_kwargs: Any) -> Any:
-        seen.add(label)
-        raise LibraryFunction(f"{label} was called")
+def _kernel(label: str, original: Any) -> Callable[..., Any]:
+    call = original.call_boxed
+
+    def kernel(keys: Any, *args: Any, **kwargs: Any) -> Any:
+        _seen(label)
+        return call(keys, *args, **kwargs)
 
     return kernel
 
 
-def _replace_python(module: str, name: str, label: str, seen: set[str]) -> Callable[[], None]:
-    """Swap the code of a Python function, so that every alias of it is the refusing one."""
-    function = getattr(sys.modules[module], name)
-    before = function.__code__
-    refuse = _refuse(label, seen)
-    function.__globals__["_attnlab_refuse"] = refuse
+# ---- Python functions
+def _replace_code(function: types.FunctionType, label: str) -> None:
+    """Swap the code of a function, so that every alias of it is the watched one."""
+    original = types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, function.__defaults__, function.__closure__
+    )
+    original.__kwdefaults__ = function.__kwdefaults__
 
-    def replacement(*args: Any, **kwargs: Any) -> Any:
-        return _attnlab_refuse(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        _seen(label)
+        return original(*args, **kwargs)
 
-    function.__code__ = replacement.__code__
-
-    def undo() -> None:
-        function.__code__ = before
-
-    return undo
+    name = f"_watched_{label.replace('.', '_')}_{function.__name__}"
+    function.__globals__[name] = watched
+    template: dict[str, Any] = {}
+    exec(f"def replacement(*args, **kwargs):\n    return {name}(*args, **kwargs)", template)  # noqa: S102
+    # Of an inner function the names of its closure must stay, though nothing uses them any more.
+    code = template["replacement"].__code__.replace(co_freevars=function.__code__.co_freevars)
+    function.__defaults__ = function.__kwdefaults__ = None
+    function.__code__ = code

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import select
 import shutil
 import signal
 import socket
@@ -37,7 +38,8 @@ LIMITS: dict[str, int | float] = {
 
 _ENDED = {
     "memory": failures.OutOfMemory("It used more memory than a submission may, and was stopped."),
-    "processes": failures.Died("It started more processes than a submission may, and was stopped."),
+    "processes": failures.Died("It started more processes or threads than a submission may, and was stopped."),
+    "files": failures.Died("It opened more files than a submission may, and was stopped."),
 }
 
 
@@ -189,6 +191,15 @@ class Sandbox:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._folder: str | None = None
+        self._lost = 0
+
+    def lost(self) -> int:
+        """How many warm parents ended by themselves so far: whatever ran in them then is nobody's fault."""
+        gone = False
+        if self._process is not None and self._control is not None:
+            # It never writes after it is ready: what can be read is the end, before the process is waited for.
+            gone = bool(select.select([self._control], [], [], 0)[0]) or self._process.poll() is not None
+        return self._lost + gone
 
     def fork(self) -> Fork:
         """A fresh process. Raises ``launch.NoIsolation`` where the sandbox cannot be started at all."""
@@ -204,6 +215,7 @@ class Sandbox:
                 socket.send_fds(self._control, [request], [theirs.fileno(), keeper_end.fileno()])
             except OSError:
                 # Something killed the warm parent; a new one knows nothing of what came before.
+                self._lost += 1
                 self.close()
                 continue
             finally:

@@ -9,8 +9,10 @@ runner should be a machine that holds nothing else of value.
 
 from __future__ import annotations
 
+import contextlib
 import glob
 import os
+from collections.abc import Iterator
 
 #: The cards themselves: NVIDIA's own nodes, and the one that stands for them in WSL 2.
 _CARDS = ("/dev/nvidia[0-9]*", "/dev/dxg")
@@ -27,8 +29,25 @@ HOST_MIB = 8192
 PRELOAD = ("autograder.measured.on_device",)
 
 
+#: Whether this process may use the machine's cards; a worker of a cluster that was not given any may not.
+_allowed = True
+
+
+@contextlib.contextmanager
+def allowed(may_use: bool) -> Iterator[None]:
+    """While this lasts, the cards of the machine are as good as absent unless this process may use them."""
+    global _allowed
+    before, _allowed = _allowed, may_use
+    try:
+        yield
+    finally:
+        _allowed = before
+
+
 def cards() -> list[str]:
     """Device nodes of the cards that this machine shows; whether PyTorch can use them is another question."""
+    if not _allowed:
+        return []
     return sorted(path for pattern in _CARDS for path in glob.glob(pattern))
 
 

@@ -44,7 +44,10 @@ SHIPPED = (
     "sandbox/__init__.py",
     "sandbox/child.py",
     "sandbox/forbidden.py",
+    "sandbox/otter_client.py",
+    "sandbox/reachable.py",
     "sandbox/shell.py",
+    "sandbox/syscalls.py",
     "sandbox/warm.py",
 )
 PRELOAD = ("torch", "matplotlib.pyplot", "attnlab", "attnlab.chapter", "attnlab.meters", "attnlab.tiny_lm")
@@ -107,7 +110,13 @@ def unavailable(isolation: Isolation) -> str | None:
             return f"bubblewrap cannot make its namespaces here ({done.stderr.strip()[:200]})"
         return None
     if isolation == "user":
-        return None if hasattr(os, "geteuid") and os.geteuid() == 0 else "running as another user needs root"
+        if not hasattr(os, "geteuid") or os.geteuid() != 0:
+            return "running as another user needs root"
+        # The interpreter itself can be opened up (reachable.py): what lies around it is other interpreters. What lies
+        # around an environment may well be a course.
+        closed = [folder for folder in closed_to_others() if not Path(folder).is_relative_to(sys.base_prefix)]
+        if closed:
+            return f"other users cannot read {closed[0]}; put the environment where they can, such as /opt"
     return None
 
 
@@ -138,6 +147,16 @@ def _prefixes() -> list[Path]:
     for entry in (*site.getsitepackages(), str(Path(os.__file__).parent)):
         folders.add(Path(entry))
     return sorted(f for f in folders if f.is_dir() and str(f) != "/")
+
+
+def closed_to_others() -> list[str]:
+    """Those of these folders that other users cannot get to, because one above them is closed: somebody's home."""
+    found = []
+    for folder in _prefixes():
+        above = [*folder.resolve().parents, folder.resolve()]
+        if not all(os.stat(place).st_mode & 0o001 for place in above):
+            found.append(str(folder))
+    return found
 
 
 def _binds() -> list[str]:
@@ -185,6 +204,11 @@ def bubblewrap_arguments(program: str, attnlab: Path | None, device: Device = "c
         "--dev",
         "/dev",
         *(gpu.binds() if device == "cuda" else []),
+        # What bubblewrap mounts there can be written, and is the same for all forks.
+        "--remount-ro",
+        "/dev/pts",
+        "--remount-ro",
+        "/dev",
         "--dir",
         "/tmp",
         "--tmpfs",
@@ -255,6 +279,7 @@ def start(
         "environment": environment,
         "uid": UID,
         "private": private_folders(),
+        "closed": closed_to_others() if isolation == "user" else [],
         **limits,
     }
     folder: str | None = None

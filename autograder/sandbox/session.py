@@ -130,12 +130,7 @@ class Session:
         first = not self._ran
         self._ran = True
         start = time.monotonic()
-        if self.files:
-            self._number += 1
-            try:
-                fork.exchange(wire.Files(self._number, self.files), time.monotonic() + self.cell_seconds, _no_callback)
-            except failures.SubmissionFault as error:
-                self._note("the files beside the notebook", "error", error.message)
+        self._send_files(fork)
         for index, cell in enumerate(self.cells):
             if index in self._left_out:
                 continue
@@ -156,6 +151,17 @@ class Session:
                 return False
         self._setup_took = time.monotonic() - start
         return True
+
+    def _send_files(self, fork: Fork) -> None:
+        """One by one: together they may be more than a frame holds."""
+        deadline = time.monotonic() + self.cell_seconds
+        for name, data in self.files.items():
+            self._number += 1
+            try:
+                fork.exchange(wire.Files(self._number, {name: data}), deadline, _no_callback)
+            except failures.SubmissionFault as error:
+                self._note("the files beside the notebook", "error", error.message)
+                return
 
     def _run_cell(self, fork: Fork, cell: CellSource) -> tuple[CellProblem | None, bool]:
         self._number += 1

@@ -14,13 +14,16 @@ import ctypes
 import gc
 import json
 import os
+import re
 import resource
 import select
+import shutil
 import signal
 import socket
 import struct
 import sys
 import time
+from contextlib import nullcontext
 from typing import Any
 
 MEBIBYTE = 2**20
@@ -32,9 +35,16 @@ _NEW_NS, _NEW_UTS, _NEW_IPC, _NEW_USER, _NEW_PID, _NEW_NET = (
     0x20000000,
     0x40000000,
 )
-_NO_SUID, _NO_DEV = 2, 4
+_NO_SUID, _NO_DEV, _NO_EXEC, _READ_ONLY, _REMOUNT, _BIND = 2, 4, 8, 1, 0x20, 0x1000
+#: What a mount was made without stays: the kernel refuses to give it back.
+_KEPT = {"nosuid": _NO_SUID, "nodev": _NO_DEV, "noexec": _NO_EXEC}
 _SET_NO_NEW_PRIVS, _SET_CHILD_SUBREAPER, _CAPBSET_DROP = 38, 36, 24
 _libc = ctypes.CDLL(None, use_errno=True)
+_MEMORY_OF_STATUS = re.compile(rb"^Vm(?:RSS|PTE):\s+(\d+) kB$", re.MULTILINE)
+_THREADS_OF_STATUS = re.compile(rb"^Threads:\s+(\d+)$", re.MULTILINE)
+#: Open files of one process, which the kernel counts; and of all of a submission's, which the keeper counts: a full
+#: buffer of a socket is up to half a MiB that no process shows.
+_OPEN_FILES, _OPEN_FILES_TOGETHER = 512, 2048
 
 
 def _check(code: int, what: str) -> None:
@@ -44,24 +54,52 @@ def _check(code: int, what: str) -> None:
 
 
 def enter_namespaces(options: dict[str, Any]) -> None:
-    """Own user, process, mount, network and IPC namespaces, and private empty temporary folders."""
+    """Own user, process, mount, network and IPC namespaces, private empty temporary folders, nothing else writable."""
     uid, gid = os.getuid(), os.getgid()
     _check(_libc.unshare(_NEW_USER | _NEW_PID | _NEW_NS | _NEW_NET | _NEW_IPC | _NEW_UTS), "unshare")
     for name, text in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
             file.write(text)
+    make_read_only()
     size = f"size={options['disk_mib']}m,nr_inodes=20000,mode=1777".encode()
     for folder in options["private"]:
         _check(_libc.mount(b"tmpfs", folder.encode(), b"tmpfs", _NO_SUID | _NO_DEV, size), f"mount {folder}")
 
 
-def drop_privileges() -> None:
-    """No capability, and no way to get one back through a set-uid program."""
+def make_read_only() -> None:
+    """Every mount, ``/proc`` and single devices among them.
+
+    To the kernel a submission under a grader that root started is still root: it could set ``/proc/sys``, or change
+    the mode of the machine's ``/dev/null``.
+    """
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+        mounts = [line.split()[4:6] for line in file]
+    for place, words in mounts:
+        given = words.split(",")
+        if "ro" not in given:
+            flags = _REMOUNT | _BIND | _READ_ONLY | sum(flag for word, flag in _KEPT.items() if word in given)
+            where = os.fsencode(re.sub(r"\\([0-7]{3})", lambda octal: chr(int(octal[1], 8)), place))
+            # What lies under another mount cannot be named, and needs not be.
+            if _libc.mount(None, where, None, flags, None) != 0 and os.path.ismount(where):
+                raise OSError(ctypes.get_errno(), f"remount {place}")
+
+
+def drop_privileges(options: dict[str, Any]) -> None:
+    """No capability, no way to get one back through a set-uid program, and none of the system calls that lead
+    around a limit. Without a network namespace no socket can be opened at all."""
+    from autograder.sandbox import reachable, syscalls
+
     _libc.prctl(_SET_NO_NEW_PRIVS, 1, 0, 0, 0)
     for capability in range(64):
         _libc.prctl(_CAPBSET_DROP, capability, 0, 0, 0)
+    if options["isolation"] == "user":
+        reachable.open_up(options["closed"])
+        os.setgroups([])
+        os.setgid(options["uid"])
+        os.setuid(options["uid"])
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     _libc.capset(header, (ctypes.c_uint32 * 6)())
+    syscalls.install(syscalls.FAMILIES_OF_A_NAMESPACE if options["isolation"] == "bubblewrap" else ())
 
 
 def set_limits(options: dict[str, Any]) -> None:
@@ -74,7 +112,7 @@ def set_limits(options: dict[str, Any]) -> None:
         (resource.RLIMIT_DATA, memory),
         (resource.RLIMIT_FSIZE, files),
         (resource.RLIMIT_CORE, 0),
-        (resource.RLIMIT_NOFILE, 512),
+        (resource.RLIMIT_NOFILE, _OPEN_FILES),
         (resource.RLIMIT_CPU, int(options["cpu_seconds"])),
         (resource.RLIMIT_NPROC, options["processes"]),
     ):
@@ -105,12 +143,21 @@ def _tree(root: int) -> list[int]:
     return found
 
 
-def _resident(process: int) -> int:
+def _used(process: int) -> tuple[int, int]:
+    """Bytes of memory with the page tables that huge empty mappings need, and threads."""
     try:
-        with open(f"/proc/{process}/statm", encoding="ascii") as file:
-            fields = file.read().split()
-        return int(fields[1]) * resource.getpagesize()
-    except (OSError, IndexError, ValueError):
+        with open(f"/proc/{process}/status", "rb") as file:
+            status = file.read()
+    except OSError:
+        return 0, 0
+    threads = _THREADS_OF_STATUS.search(status)
+    return 1024 * sum(map(int, _MEMORY_OF_STATUS.findall(status))), int(threads[1]) if threads else 0
+
+
+def _descriptors(process: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{process}/fd"))
+    except OSError:
         return 0
 
 
@@ -135,16 +182,21 @@ def spent(own: int) -> float:
 def over_limit(own: int, baseline: int, options: dict[str, Any]) -> str | None:
     """Which limit the processes below the keeper are over, if any."""
     processes = [p for p in _tree(own) if p != own]
-    if len(processes) > options["processes"]:
+    used = [_used(p) for p in processes]
+    # The kernel does not limit the threads of a submission that root started.
+    if sum(max(1, threads) for _, threads in used) > options["processes"]:
         return "processes"
+    few = _OPEN_FILES_TOGETHER // _OPEN_FILES
+    if len(processes) > few and sum(map(_descriptors, processes)) > _OPEN_FILES_TOGETHER:
+        return "files"
     # Pages that are still shared with the warm parent are not the submission's.
-    used = sum(max(0, _resident(p) - baseline) for p in processes)
-    return "memory" if used > options["memory_mib"] * MEBIBYTE else None
+    memory = sum(max(0, size - baseline) for size, _ in used)
+    return "memory" if memory > options["memory_mib"] * MEBIBYTE else None
 
 
 def keep(runner: int, lifeline: socket.socket, options: dict[str, Any]) -> None:
     """Watch the runner until it is gone, then report its end on the lifeline and leave."""
-    own, baseline, reason = os.getpid(), _resident(os.getpid()), "ended"
+    own, baseline, reason = os.getpid(), _used(os.getpid())[0], "ended"
     watched = select.poll()
     watched.register(lifeline, select.POLLIN)
     ended = os.pidfd_open(runner)
@@ -175,6 +227,8 @@ def keep(runner: int, lifeline: socket.socket, options: dict[str, Any]) -> None:
             pass
     except ChildProcessError:
         pass
+    if options["isolation"] == "user":
+        sweep(options["uid"])
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     report = {
         "reason": reason,
@@ -186,6 +240,23 @@ def keep(runner: int, lifeline: socket.socket, options: dict[str, Any]) -> None:
         lifeline.sendall(json.dumps(report).encode())
     except OSError:
         pass
+
+
+def sweep(uid: int) -> None:
+    """Remove what the submissions' user left in the folders that anybody may write to."""
+    for folder in ("/tmp", "/var/tmp", "/dev/shm"):
+        try:
+            left = [entry for entry in os.scandir(folder) if entry.stat(follow_symlinks=False).st_uid == uid]
+        except OSError:
+            continue
+        for entry in left:
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            else:
+                try:
+                    os.unlink(entry.path)
+                except OSError:
+                    continue
 
 
 def kill(runner: int, own: int) -> None:
@@ -230,14 +301,24 @@ class _SocketChannel:
 
 
 def close_all_but(wire: int) -> None:
-    """A descriptor that forks share, whatever opened it, would be a way from one submission to the next."""
+    """A descriptor that forks share, whatever opened it, would be a way from one submission to the next: even the
+    flags and locks of a null device are remembered."""
     os.closerange(3, wire)
     os.closerange(wire + 1, 1024)
+    own_null_device()
+
+
+def own_null_device() -> None:
+    """Standard input, output and error go nowhere."""
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    os.close(null)
 
 
 def run(connection: socket.socket, shell: Any, namespace: dict[str, Any], options: dict[str, Any]) -> None:
     """Become the process that runs the student's code; never returns."""
-    from autograder.sandbox import child
+    from autograder.sandbox import child, forbidden
     from autograder.sandbox import shell as shells
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -246,14 +327,12 @@ def run(connection: socket.socket, shell: Any, namespace: dict[str, Any], option
     for name in ("HOME", "TMPDIR"):
         os.environ[name] = options["home"]
     set_limits(options)
-    if options["isolation"] == "user":
-        os.setgroups([])
-        os.setgid(options["uid"])
-        os.setuid(options["uid"])
-    drop_privileges()
+    drop_privileges(options)
     sys.path.append(options["home"])
+    # Only the first process of its own namespace may stop all others.
+    alone = forbidden.others_stopped if options["isolation"] == "bubblewrap" and os.getpid() == 1 else nullcontext
     runner = child.Runner(
-        namespace, _SocketChannel(connection), lambda source, label: shells.run_cell(shell, source, label)
+        namespace, _SocketChannel(connection), lambda source, label: shells.run_cell(shell, source, label), alone
     )
     while True:
         try:
@@ -308,9 +387,12 @@ def prepare(options: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
             continue
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
-    from autograder.sandbox import child  # noqa: F401
+    from autograder.sandbox import child, forbidden, otter_client, syscalls  # noqa: F401
     from autograder.sandbox import shell as shells
 
+    otter_client.install()
+    forbidden.preload()
+    forbidden.install(programs=True)
     shell, namespace = shells.make_shell()
     # The first cell of each kind is slow (IPython imports what it needs); the forks inherit it done.
     # None of them may await: the event loop's descriptors would be shared by all forks.
@@ -328,10 +410,7 @@ def main() -> None:
     control = socket.socket(fileno=descriptor)
     os.environ.update(options["environment"])
     shell, namespace = prepare(options)
-    null = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(null, stream)
-    os.close(null)
+    own_null_device()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     control.sendall(b"ready")
     while True:

@@ -90,6 +90,7 @@ NOTEBOOKS: dict[str, tuple[str, ...]] = {
         *("block_serving", "block_training", "block_sharing", "block_linear", "block_sqrt_dk", "block_model"),
         *("block_rope", "block_distances"),
     ),
+    "linear_layers": ("linear_layers",),
 }
 
 #: Functions of the lab that another notebook asks for once more, and the task there: their mistakes are the same.
@@ -201,7 +202,7 @@ def _decorated(module: str) -> tuple[dict[str, list[ast.stmt]], list[str]]:
 @cache
 def all_suspects(notebook: str = LAB) -> tuple[Suspect, ...]:
     """Every suspect of a notebook, in the order of the steps."""
-    modules = [importlib.import_module(f"autograder.suspects.{name}").__name__ for name in NOTEBOOKS[notebook]]
+    modules = [importlib.import_module(f"autograder.suspects.{name}").__name__ for name in NOTEBOOKS.get(notebook, ())]
     mine = [s for s in _REGISTERED.values() if s.code.__module__ in modules]
     again = FROM_THE_LAB.get(notebook, {})
     adopted = [replace(s, task=again[s.function]) for s in all_suspects() if s.function in again] if again else []

@@ -1085,7 +1085,12 @@ if experiment(__name__):
 
 # %% [markdown]
 # Where you stand on the public checks. Run the notebook once from top to bottom (menu *Kernel*, *Restart
-# Kernel and Run All Cells*), save it, and hand in the files.
+# Kernel and Run All Cells*), save it (*Ctrl+S*), and pack what you hand in with the last cell: one zip with the
+# notebooks, the measurements, the plots and the note, and a receipt.
 
 # %%
 progress()
+
+# %%
+# Is the notebook saved? Then take away the # in front of the next line, and run this cell.
+# from attnlab import pack; pack()

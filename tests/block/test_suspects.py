@@ -21,6 +21,7 @@ KNOWN = {suspect.id: suspect for suspect in all_suspects(NOTEBOOK)}
 OF_EACH_FUNCTION = pytest.mark.parametrize("function", ASKED[NOTEBOOK])
 
 
+@pytest.mark.soak
 @OF_EACH_FUNCTION
 def test_every_mistake_loses_marks_and_is_named(function: str) -> None:
     assert len(suspects_of(function, NOTEBOOK)) >= 4

@@ -96,3 +96,18 @@ def heard(page: Any) -> list[str]:
 
 def _elsewhere(url: str) -> bool:
     return not url.startswith(("file:", "data:", "blob:", "about:"))
+
+
+def unfit(page: Any, within: str | None = None) -> list[str]:
+    """What axe-core finds serious or critical in a page, or in a part of it; nothing where it is not installed."""
+    if importlib.util.find_spec("axe_playwright_python") is None:
+        return []
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page, context=within).response["violations"]
+    return [
+        f"{one['id']}: {node['target']}"
+        for one in found
+        if one["impact"] in ("serious", "critical")
+        for node in one["nodes"]
+    ]

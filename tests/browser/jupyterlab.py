@@ -40,7 +40,9 @@ def served(folder: Path, theme: str = LIGHT) -> Iterator[str]:
         _set(home, "docmanager-extension/plugin", {"autosave": False})
         port = _free_port()
         with (home / "log").open("wb") as log:
-            server = subprocess.Popen(_command(port, folder), env=_environment(home), stdout=log, stderr=log)
+            server = subprocess.Popen(
+                _command(port, folder), cwd=folder, env=_environment(home), stdout=log, stderr=log
+            )
         try:
             address = f"http://127.0.0.1:{port}"
             _wait_for(f"{address}/api/status", server, home / "log")

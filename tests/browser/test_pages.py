@@ -94,9 +94,10 @@ def test_everything_is_reached_and_opened_from_the_keyboard(page: Any, address: 
         page.keyboard.press("Tab")
         seen.append(page.evaluate("document.activeElement.tagName"))
     assert "BODY" not in seen
+    before = page.locator("details").first.evaluate("details => details.open")  # a step with something lost is open
     page.locator("summary").first.focus()
     page.keyboard.press("Enter")
-    assert page.locator("details").first.evaluate("details => details.open")
+    assert page.locator("details").first.evaluate("details => details.open") != before
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -112,7 +113,48 @@ def test_text_stands_out_on_every_screen(browser: Any, address: str, scheme: str
 
 def test_what_is_folded_is_printed(page: Any, folder: Path) -> None:
     page.goto((folder / "feedback" / "ada.html").as_uri())
-    hidden = page.locator("details li").first
+    hidden = page.locator("details:not([open]) li").first
     assert not hidden.is_visible()
     page.emulate_media(media="print")
     assert hidden.evaluate("one => one.checkVisibility({ contentVisibilityAuto: true, visibilityProperty: true })")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(browser: Any, address: str, scheme: str) -> None:
+    pytest.importorskip("axe_playwright_python", reason="axe-playwright-python is not installed")
+    context = browser.new_context(viewport={"width": 640, "height": 450}, color_scheme=scheme, bypass_csp=True)
+    page = context.new_page()
+    page.goto(address)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    assert chromium.unfit(page) == []
+    context.close()
+
+
+def test_a_table_is_sorted_from_the_keyboard_and_says_so(page: Any, folder: Path) -> None:
+    page.goto((folder / "index.html").as_uri())
+    head = page.locator("#submissions th").nth(1)
+    scores = page.locator("#submissions tbody tr td:nth-child(2)")
+    head.locator("button").focus()
+    page.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "ascending"
+    rising = [float(text) for text in scores.all_inner_texts()]
+    assert rising == sorted(rising)
+    assert rising[0] < rising[-1]
+    page.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    assert [float(text) for text in scores.all_inner_texts()] == rising[::-1]
+
+
+def test_the_list_of_submissions_can_be_narrowed(page: Any, folder: Path) -> None:
+    page.goto((folder / "index.html").as_uri())
+    page.get_by_label("Only names with").fill("RIGHT 3")
+    assert page.locator("#submissions tbody tr:visible").count() == 1
+
+
+def test_the_class_page_is_whole_without_its_script(browser: Any, folder: Path) -> None:
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((folder / "index.html").as_uri())
+    assert page.locator("#submissions tbody tr").count() == 10
+    assert not page.get_by_label("Only names with").is_visible()
+    context.close()

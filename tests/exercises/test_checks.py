@@ -131,6 +131,7 @@ def {function}(*args, **kwargs):
             assert outcome.verdict in LOST, (name, outcome.message)
 
 
+@pytest.mark.soak
 def test_messages_are_sentences_that_give_no_hidden_number_away() -> None:
     for function, task in FUNCTIONS.items():
         for expression in ("0.123", "{}", "[1.0]", "np.zeros(3)"):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import handmade
 
-from autograder import grade, marks
+from autograder import grade, marks, results
 from autograder.discover import Handed
 from autograder.result import Result
 from autograder.settings import Settings
@@ -80,7 +80,11 @@ if __name__ == "__main__":
     # Under this name the workers find it; as __main__ they would not.
     import fake_engine
 
-    summary = grade.run(
-        handed(names), settings(out.parent / "clone"), out, workers=2, report=Silent(), work=fake_engine.work
-    )
+    try:
+        summary = grade.run(
+            handed(names), settings(out.parent / "clone"), out, workers=2, report=Silent(), work=fake_engine.work
+        )
+    except results.FolderError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)
     sys.exit(130 if summary.stopped else 0)

@@ -181,15 +181,15 @@ def test_export_as_csv_writes_the_table(handed_in: Path, seed: Path, tmp_path: P
 def test_explain_names_the_check_the_reason_and_the_points(handed_in: Path, seed: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     grade_all(handed_in, seed, out)
-    done = call("explain", out, "bob wrong")
+    done = call("explain", out, "bob wrong", "--words")
     assert done.exit_code == 0
     assert "does not hold: attention_lab.step1.attention.mask (0 of 3.3333 points)" in done.stdout
     assert "this came back, and that is why" in done.stdout
     assert "attention_lab.step1.attention.one_token" not in done.stdout
     for one in ("attention_lab.step1.attention.one_token", "attention.one_token"):
-        named = call("explain", out, "bob wrong", one)
+        named = call("explain", out, "bob wrong", one, "--words")
         assert "holds: attention_lab.step1.attention.one_token" in named.stdout
-    assert call("explain", out, "bob wrong", "softmax").stdout.count("holds: ") == 2
+    assert call("explain", out, "bob wrong", "softmax", "--words").stdout.count("holds: ") == 2
 
 
 @pytest.mark.parametrize(("reason", "code"), [(None, 0), ("bubblewrap is not installed", 2)])
@@ -210,7 +210,7 @@ def test_explain_offers_near_names(handed_in: Path, seed: Path, tmp_path: Path) 
     submission = call("explain", out, "adda")
     assert submission.exit_code == 2
     assert "Near ones: ada" in submission.stderr
-    check = call("explain", out, "ada", "attention.one_tokn")
+    check = call("explain", out, "ada", "attention.one_tokn", "--words")
     assert check.exit_code == 2
     assert "one_token" in check.stderr
 

@@ -200,10 +200,3 @@ def test_ctrl_c_on_a_terminal_at_the_very_start_makes_no_worker_complain(out: Pa
     _, errors = grader.communicate(timeout=60)
     assert grader.returncode == 130
     assert errors == b""
-
-
-def test_two_graders_on_one_folder_do_no_harm(out: Path, usual: Settings) -> None:
-    graders = [start_grader(out, count=6, seconds=0.05) for _ in range(2)]
-    assert [grader.wait(60) for grader in graders] == [0, 0]
-    assert names_in(out) == [f"student{i:02d}" for i in range(6)]
-    assert run(names_in(out), usual, out)[0].graded == 0

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 
+import msgspec
 import pytest
 from handmade import CHECKS, facts, outcomes, result
 
@@ -17,7 +20,10 @@ from autograder.pages.class_page import class_page
 from autograder.pages.feedback import feedback, look_first
 from autograder.pages.publish import publish
 from autograder.pages.render import prose
-from autograder.pages.words import UNDECIDED, WORDING
+from autograder.pages.reveals import Reveals, reveals
+from autograder.pages.words import UNDECIDED, WORDING, in_order
+from autograder.policy import Feedback
+from autograder.result import Example, Overruled, Picture
 from autograder.results import Kept
 
 HOSTILE = "</title></style></bdi><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*191 }}'\"&\u202e"
@@ -27,6 +33,7 @@ HOSTILE = "</title></style></bdi><script>alert(1)</script><img src=x onerror=ale
 class Hint:
     hint: str
     read: str
+    source: str = ""
 
 
 HINTS = {"no_scale": Hint("The scores were not divided by anything.", "7.2, step 3")}
@@ -72,7 +79,8 @@ def test_nothing_is_loaded_or_run(course: Course, which: str) -> None:
     page = pages(course)[which]
     seen = Tags(page)
     names = {tag for tag, _ in seen.tags}
-    assert not names & {"script", "img", "iframe", "link", "object", "embed", "form", "base"}
+    assert not names & {"img", "iframe", "link", "object", "embed", "form", "base"}
+    assert seen.named("script") == ([{}] if which in ("class", "empty") else [])
     assert not [a for _, attributes in seen.tags for a in attributes if a.startswith("on") or a == "src"]
     for attributes in seen.named("a"):
         assert re.match(r"#|feedback/|grades\.csv", attributes["href"] or "")
@@ -80,6 +88,14 @@ def test_nothing_is_loaded_or_run(course: Course, which: str) -> None:
     assert policy is not None
     assert policy.startswith("default-src 'none'; style-src 'unsafe-inline'; img-src data:")
     assert "1337" not in page
+
+
+def test_the_class_page_allows_its_own_script_and_no_other(course: Course) -> None:
+    page = pages(course)["class"]
+    script = re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL)[0]
+    allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src 'sha256-{allowed}';" in page
+    assert "'unsafe-inline'" not in page.split("script-src")[1].split(";")[0]
 
 
 @pytest.mark.parametrize("which", ["hostile", "class"])
@@ -159,6 +175,100 @@ def test_a_named_mistake_comes_first_and_its_hint_is_said_once(course: Course) -
     assert "<bdi>It is off.</bdi>" in first
     assert first.count("The scores were not divided") == 1
     assert page.split('id="steps"')[1].count("The scores were not divided") == 1
+
+
+EXAMPLE = Example(
+    check="attention.shares",
+    sentence="Every row of the weights sums to 1.",
+    came_back="The rows sum to something else than 1.",
+    picture=Picture(
+        title="Your weights",
+        rows="query",
+        columns="key",
+        cells=[["0.27", HOSTILE]],
+        shades=[[1, 5]],
+        sums=["1.24"],
+        off=[0],
+    ),
+)
+
+
+def shown_for(course: Course, **may: bool) -> str:
+    """The text of a page on a failed check with a named mistake and an example, under a course's choice."""
+    kept = Kept("x", result(course, attention__one_token="failed"))
+    kept.result.checks[2].suspect, kept.result.checks[2].example = "no_scale", EXAMPLE
+    page = feedback(kept, course.title, HINTS, Reveals(Feedback(**may)))
+    return " ".join(re.sub("<style>.*?</style>|<[^>]*>", " ", page, flags=re.DOTALL).split())
+
+
+def test_a_students_own_answer_on_a_published_input_is_shown_and_escaped(course: Course) -> None:
+    text = shown_for(course)
+    assert 'On a published input , which check("step1") tries too' in text
+    assert "The rows sum to something else than 1." in text
+    assert "✗ 1.24" in text
+    assert "<img src=x" not in feedback(hostile(course), course.title, {}, Reveals())
+
+
+@pytest.mark.parametrize(
+    ("hidden", "words"),
+    [
+        ("messages", "this came back, and that is why"),
+        ("suspects", "The scores were not divided by anything."),
+        ("examples", "On a published input"),
+    ],
+)
+def test_a_course_decides_what_a_page_reveals(course: Course, hidden: str, words: str) -> None:
+    assert words in shown_for(course)
+    text = shown_for(course, **{hidden: False})
+    assert words not in text
+    assert "The one token of attention come out right." in text  # the sentence of the check is always there
+
+
+def test_who_marks_finds_the_rubric_on_the_class_page(course: Course) -> None:
+    kept = Kept("ada", result(course))
+    assert "Names the mask." in class_page([kept], course.title, {}, guides=reveals(course).guides)
+
+
+def test_a_rubric_is_on_the_page_only_where_the_course_shows_it(course: Course) -> None:
+    kept = Kept("x", result(course))
+    assert "Names the mask." not in feedback(kept, course.title, {}, reveals(course))
+    told = feedback(kept, course.title, {}, reveals(msgspec.structs.replace(course, show_rubrics=True)))
+    assert "2.5 points: Names the mask." in told
+
+
+def test_a_hint_links_to_the_chapter_where_the_course_has_it_on_the_web(course: Course) -> None:
+    kept = Kept("x", result(course, attention__one_token="failed"))
+    kept.result.checks[2].suspect = "no_scale"
+    shown = Reveals(Feedback(chapter_url="https://example.org/ch7#{section}"))
+    assert 'href="https://example.org/ch7#7.2" rel="noreferrer"' in feedback(kept, course.title, HINTS, shown)
+    assert "example.org" not in feedback(kept, course.title, HINTS)
+
+
+def test_a_notebook_that_was_not_handed_in_is_one_sentence(course: Course) -> None:
+    verdicts = {f"{name.split('.')[1]}__{name.split('.')[2]}": "submission_error" for name, _ in CHECKS}
+    kept = result(course, **verdicts)
+    for check in kept.checks:
+        check.message, check.verdict = "attention_lab was not handed in.", "submission_error"
+    page = feedback(Kept("x", kept), course.title, {})
+    assert page.split('id="first"')[1].split("</section>")[0].count("was not handed in") == 1
+    assert 'id="task-1-1"' not in page
+
+
+def test_points_that_a_person_gave_are_not_counted_as_lost(course: Course) -> None:
+    kept = result(course, attention__one_token="failed")
+    check = kept.checks[2]
+    check.overruled, check.points = Overruled(verdict="failed"), 2.0
+    check.message = "A person gave 2 points here: almost."
+    text = re.sub("<[^>]*>", " ", feedback(Kept("x", kept), course.title, {}, Reveals(Feedback(messages=False))))
+    assert "1.33 points were not earned" in " ".join(text.split())
+    assert "A person gave 2 points here" in text
+
+
+def test_tasks_stand_in_the_order_of_their_numbers(course: Course) -> None:
+    kept = result(course)
+    for check, task in zip(kept.checks, ("step2", "step10", "step1") * 3, strict=False):
+        check.task = task
+    assert [check.task for check in in_order(kept.checks[:6])] == ["step1"] * 2 + ["step2"] * 2 + ["step10"] * 2
 
 
 def test_what_is_not_written_is_one_line_and_not_one_for_each_function(course: Course) -> None:
@@ -247,7 +357,7 @@ def test_every_score_is_in_one_bar(course: Course) -> None:
     kept = [Kept("full", result(course)), Kept("less", result(course, attention__mask="failed"))]
     zero = {"_".join(c.id.split(".")[2:3]) + "__" + c.id.split(".")[3]: "failed" for c in kept[0].result.checks[:-1]}
     kept.append(Kept("zero", result(course, **zero)))
-    bars = figures.distribution(kept)
+    bars = figures.distribution(kept).bars
     assert [bar.count for bar in bars] == [1, 0, 0, 0, 0, 0, 0, 1, 0, 1]
     assert (bars[0].low, bars[-1].high) == (0, 25)
 

@@ -210,3 +210,15 @@ def test_half_a_character_becomes_the_replacement_character() -> None:
 def test_what_is_no_text_in_a_source_is_passed_over() -> None:
     cells = b'[{"source": 7}, {"source": ["a = 1\\n", null, 5, ["x"], "b = 2"]}, {"source": {"x": 1}}, 3, "s"]'
     assert sources(b'{"cells": ' + cells + b"}") == ["a = 1\nb = 2"]
+
+
+def test_a_cell_whose_grade_id_was_dropped_is_still_known_by_its_own_id() -> None:
+    marked = {"cell_type": "markdown", "id": "x1", "metadata": {"nbgrader": {"grade_id": "why"}}, "source": "Because."}
+    bare = {"cell_type": "markdown", "id": "step6-note", "metadata": {}, "source": "The note."}
+    empty = {"cell_type": "code", "id": "gone", "metadata": {}, "source": "  "}
+    read = read_file(json.dumps({"cells": [marked, bare, empty]}).encode(), "lab", "lab.ipynb")
+    assert [(one.kind, one.source, one.label) for one in read.shown] == [
+        ("markdown", "Because.", "why"),
+        ("markdown", "The note.", "step6-note"),
+    ]
+    assert read.written == {"why": "Because."}

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import ExitStack
+
 import pytest
 
-from tests.sandbox.conftest import Start
+from autograder import failures
+from autograder.lab import Lab
+from autograder.sandbox import launch
+from autograder.sandbox.fork import Sandbox
+from tests.sandbox.conftest import Start, starter
 
-T = "import torch, numpy as np, threading\nimport torch.nn.functional as F\n"
+T = "import torch, numpy as np, threading, sys, os, multiprocessing, subprocess\nimport torch.nn.functional as F\n"
 DISGUISES = {
     "a plain call": "torch.softmax(t, -1)",
     "a method": "t.softmax(-1)",
@@ -22,6 +29,30 @@ DISGUISES = {
     "a compiled function": "torch.compile(lambda t: torch.softmax(t, -1), backend='eager')(t)",
     "another thread": "in_thread(t)",
     "an error of its own around it": "swallowed(t)",
+    "an overload that writes into an array": "torch.softmax(t, -1, out=torch.empty_like(t))",
+    "the operator under the function": "torch.ops.aten._softmax.default(t, -1, False)",
+    "vmap": "torch.func.vmap(lambda row: torch.softmax(row, -1))(t)",
+    "an autograd function": "Own.apply(t)",
+    "a distribution": "torch.distributions.Categorical(logits=t).probs",
+    "a gradient of its logarithm": "gradient(t)",
+    "gumbel_softmax": "F.gumbel_softmax(t)",
+    "a masked tensor's": "torch.masked.softmax(t, -1)",
+    "a nested tensor's": "torch.nested.nested_tensor([t]).softmax(-1).to_padded_tensor(0.0)[0]",
+    "a sparse tensor's": "torch.sparse.softmax(t.to_sparse(), 1).to_dense()",
+    "another memory format's": "t.float().to_mkldnn().softmax(-1).to_dense()",
+    "a quantised tensor's": (
+        "torch.ops.quantized.softmax(torch.quantize_per_tensor(t.float(), 0.1, 0, torch.quint8), -1, 0.01, 0)"
+        ".dequantize()"
+    ),
+    "a kernel taken out of the dispatcher": (
+        "taken.call_boxed(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), t, -1, False)"
+    ),
+    "torch's own version in Python": "sys.modules['torch._refs'].softmax(t, -1)",
+    "torch's decomposition": "sys.modules['torch._decomp.decompositions']._softmax(t, -1, False)",
+    "an encoder layer": (
+        "torch.nn.TransformerEncoderLayer(4, 2, dtype=torch.float64, batch_first=True).eval()(t[None])[0]"
+    ),
+    "another program": "in_program(t)",
 }
 EXTRA = """
 def in_thread(t):
@@ -29,6 +60,18 @@ def in_thread(t):
     thread = threading.Thread(target=lambda: out.append(torch.softmax(t, -1)))
     thread.start(); thread.join()
     return out[0]
+class Own(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, t):
+        return torch.softmax(t, -1)
+def gradient(t):
+    x = t.clone().requires_grad_()
+    picked = torch.log_softmax(x, -1)[..., 0].sum()
+    return torch.autograd.grad(picked, x)[0]
+taken = torch._C._dispatch_get_computed_kernel_for_dispatch_key("aten::_softmax", torch._C.DispatchKey.CPU)
+def in_program(t):
+    subprocess.run([sys.executable, "-c", "pass"], check=True)
+    return t
 def swallowed(t):
     try:
         return torch.softmax(t, -1)
@@ -37,17 +80,130 @@ def swallowed(t):
 """
 
 
-@pytest.mark.parametrize("how", DISGUISES)
-def test_it_is_seen_as(start: Start, how: str) -> None:
-    lab, _ = start(
-        T + EXTRA,
-        (
-            f"def softmax(x, axis=-1):\n"
-            f"    t = torch.as_tensor(np.array(x))\n"
-            f"    return ({DISGUISES[how]}).detach().numpy()"
-        ),
+HELPER = """
+ours, theirs = multiprocessing.Pipe()
+if os.fork() == 0:
+    while True:
+        theirs.send(torch.softmax(theirs.recv(), -1).numpy())
+def in_process(t):
+    ours.send(t)
+    return ours.recv()
+"""
+
+
+@pytest.fixture(scope="module")
+def disguised(sandbox: Sandbox) -> Iterator[Lab]:
+    """Every disguise as a function of one submission."""
+    functions = "".join(
+        f"def softmax_{i}(x):\n    t = torch.as_tensor(np.array(x))\n    return ({source}).detach().numpy()\n"
+        for i, source in enumerate(DISGUISES.values())
     )
-    assert lab.forbidden("softmax", [[0.1, 0.2, 0.3, 0.4]] * 3) != []
+    with ExitStack() as stack:
+        yield starter(sandbox, stack)(T + EXTRA, functions)[0]
+
+
+@pytest.mark.parametrize("how", DISGUISES)
+def test_it_is_seen_as(disguised: Lab, how: str) -> None:
+    name = f"softmax_{list(DISGUISES).index(how)}"
+    assert disguised.watched(name, [[0.1, 0.2, 0.3, 0.4]] * 3)[1] != []
+
+
+@pytest.mark.skipif(
+    launch.unavailable("bubblewrap") is not None, reason="without process namespaces a helper process goes on"
+)
+def test_a_helper_process_that_was_started_before_cannot_do_the_work(start: Start) -> None:
+    lab, _ = start(T + HELPER, "def softmax(x, axis=-1):\n    return in_process(torch.as_tensor(x))", seconds=2.0)
+    with pytest.raises(failures.TimedOut):
+        lab.watched("softmax", [0.1, 0.2])
+
+
+def test_what_was_compiled_before_the_call_runs_as_it_was_written(start: Start) -> None:
+    lab, _ = start(
+        T,
+        "fast = torch.compile(lambda t: torch.softmax(t, -1), backend='aot_eager_decomp_partition')\n"
+        "fast(torch.ones(3, 4, dtype=torch.float64))\n"
+        "def softmax(x, axis=-1):\n    return fast(torch.as_tensor(np.array(x))).numpy()",
+        cell_seconds=60.0,
+    )
+    assert lab.watched("softmax", [[0.1, 0.2, 0.3, 0.4]] * 3)[1] == ["torch.softmax"]
+
+
+def test_work_that_is_put_off_until_the_result_is_read_is_seen_too(start: Start) -> None:
+    lab, _ = start(
+        T,
+        "class Later:\n"
+        "    def __init__(self, t): self.t = t\n"
+        "    def __array__(self, *args, **kwargs): return torch.softmax(self.t, -1).numpy()\n"
+        "def softmax(x, axis=-1):\n    return Later(torch.as_tensor(np.array(x)))",
+    )
+    assert lab.watched("softmax", [0.1, 0.2])[1] == ["torch.softmax"]
+
+
+def test_the_answer_is_that_of_the_call_that_was_watched(start: Start) -> None:
+    lab, _ = start(
+        T,
+        "calls = []\n"
+        "def softmax(x, axis=-1):\n"
+        "    calls.append(1)\n"
+        "    t = torch.as_tensor(np.array(x))\n"
+        "    return np.zeros(2) if len(calls) % 2 else torch.softmax(t, -1).numpy()",
+    )
+    answer, seen = lab.watched("softmax", [0.0, 0.0])
+    assert (answer.tolist(), seen) == ([0.0, 0.0], [])
+    assert lab.watched("softmax", [0.0, 0.0]) == (None, ["torch.softmax"])
+
+
+@pytest.mark.parametrize(
+    "taken_apart",
+    [
+        "torch.library.Library.impl = torch.library.Library._destroy = lambda *a, **k: None",
+        "torch.library.Library = None",
+        "torch.overrides.TorchFunctionMode = torch.utils._python_dispatch.TorchDispatchMode = None",
+        "import warnings, contextlib; contextlib.contextmanager = warnings.catch_warnings = None",
+        "import builtins; builtins.sorted = builtins.set = lambda *a: []",
+    ],
+)
+def test_a_library_that_was_taken_apart_before_hides_nothing(start: Start, taken_apart: str) -> None:
+    lab, _ = start(T, taken_apart, "def softmax(x, axis=-1):\n    return torch.softmax(torch.as_tensor(x), -1).numpy()")
+    assert lab.watched("softmax", [0.0, 0.0])[1] == ["torch.softmax"]
+
+
+def test_what_was_seen_stays_seen_when_the_process_ends(start: Start) -> None:
+    lab, _ = start(
+        T,
+        "def softmax(x, axis=-1):\n"
+        "    try:\n        return torch.softmax(torch.as_tensor(x), -1).numpy()\n    finally:\n        os._exit(0)",
+    )
+    assert lab.watched("softmax", [0.0, 0.0])[1] == ["torch.softmax"]
+
+
+def test_outside_of_a_watched_call_the_kernels_give_what_they_always_give(start: Start) -> None:
+    lab, _ = start(
+        T,
+        "def ordinary():\n"
+        "    t = torch.tensor([[0.5, -1.0, 2.0]], requires_grad=True)\n"
+        "    s = torch.softmax(t, -1)\n"
+        "    s[0, 0].backward()\n"
+        "    e = torch.exp(t) / torch.exp(t).sum()\n"
+        "    q = torch.ones(1, 2, 3, 4)\n"
+        "    return [float((s - e).abs().max()), list(F.scaled_dot_product_attention(q, q, q).shape),\n"
+        "            float(t.grad.sum().abs()), float(torch.log_softmax(t, -1).exp().sum())]",
+    )
+    difference, shape, gradient, total = lab.ordinary()
+    assert difference < 1e-6 and shape == [1, 2, 3, 4] and gradient < 1e-6 and abs(total - 1) < 1e-6
+
+
+def test_helper_processes_of_a_submission_go_on_after_a_watched_call(start: Start) -> None:
+    lab, _ = start(
+        T,
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "pool = ProcessPoolExecutor(1)\n"
+        "assert pool.submit(abs, -1).result() == 1\n"
+        "def softmax(x, axis=-1):\n    e = np.exp(np.array(x)); return e / e.sum()\n"
+        "def later():\n    return pool.submit(abs, -2).result()",
+    )
+    assert lab.watched("softmax", [0.0, 0.0])[1] == []
+    assert lab.later() == 2
 
 
 @pytest.mark.parametrize(

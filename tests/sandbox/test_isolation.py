@@ -91,6 +91,14 @@ def test_memory_of_one_submission_is_gone_before_the_next(start_any: Start) -> N
     assert lab.seen() is False
 
 
+def test_what_nobody_imported_yet_can_be_imported(start_any: Start) -> None:
+    """Also where the interpreter lies in a home that another user has no way into."""
+    lab, session = start_any(
+        "import colorsys, tomllib, wave, email.mime.audio, xml.etree.ElementTree\ndef name():\n    return wave.__name__"
+    )
+    assert (session.problems, lab.name()) == ([], "wave")
+
+
 def test_processes_that_a_submission_leaves_are_gone_with_it(start_any: Start) -> None:
     mark = "attnlab-left-over"
     _, session = start_any(

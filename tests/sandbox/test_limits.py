@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Iterator
 
 import pytest
 
 from autograder import failures, wire
 from autograder.sandbox import session as sessions
-from tests.sandbox.conftest import Start
+from autograder.sandbox.fork import Sandbox
+from autograder.sandbox.session import Session
+from tests.sandbox.conftest import Cell, Start
 
 STUBBORN = """
 import signal
@@ -232,3 +235,108 @@ def test_a_renewed_session_has_no_trace_of_earlier_calls(start: Start) -> None:
     assert [lab.count(), lab.count()] == [1, 2]
     session.renew()
     assert lab.count() == 1
+
+
+# ---- within twice the limit
+@contextlib.contextmanager
+def within_twice(limit: float) -> Iterator[None]:
+    """What the grader itself would record for this, in seconds, is less than twice the limit."""
+    began = time.monotonic()
+    yield
+    assert time.monotonic() - began < 2 * limit
+
+
+DEAF = "import signal, time\nfor s in (2, 15): signal.signal(s, signal.SIG_IGN)\n"
+
+
+def test_a_call_has_its_verdict_within_twice_its_limit(start: Start) -> None:
+    lab, _ = start(DEAF + "def waits():\n    while True: time.sleep(1)", seconds=2.0)
+    with within_twice(2.0), pytest.raises(failures.TimedOut):
+        lab.waits()
+
+
+@pytest.mark.parametrize("cell", ["import time\ntime.sleep(100)", DEAF + "while True: time.sleep(1)"])
+def test_a_cell_has_its_verdict_within_twice_its_limit(start: Start, cell: str) -> None:
+    start(FINE)
+    with within_twice(4.0):
+        _, session = start(FINE, cell, cell_seconds=4.0)
+    assert [(p.label, p.kind) for p in session.problems] == [("cell 2", "timeout")]
+
+
+def test_all_cells_have_their_verdict_within_twice_their_limit(sandbox: Sandbox) -> None:
+    cells = [Cell("import time\ntime.sleep(0.4)", f"cell {i}") for i in range(30)]
+    with within_twice(2.0), Session(sandbox, cells, {}, setup_seconds=2.0) as session:
+        assert [p.kind for p in session.problems] == ["skipped"]
+
+
+@pytest.mark.parametrize(
+    "eat",
+    [
+        "import numpy as np\ndef eat():\n    return float(np.ones((2**14, 2**14)).sum())",
+        "import torch\ndef eat():\n    return float(torch.ones(2**14, 2**14).sum())",
+        "import mmap\ndef eat():\n    m = mmap.mmap(-1, 2**31)\n    for i in range(0, 2**31, 4096): m[i] = 1",
+        "def eat():\n    found = []\n    while True: found.append(bytes(2**20))",
+        "def eat():\n    text = 'x'\n    while True: text += text",
+    ],
+    ids=["numpy", "torch", "shared", "many pieces", "a text"],
+)
+def test_memory_has_its_verdict_whoever_asks_for_it(start: Start, eat: str) -> None:
+    lab, _ = start(eat, FINE, seconds=20.0)
+    with within_twice(20.0), pytest.raises(failures.OutOfMemory):
+        lab.eat()
+    assert lab.fine() == 1
+
+
+def test_a_thread_bomb_is_stopped(start: Start) -> None:
+    bomb = (
+        "import threading, time\n"
+        "threading.stack_size(2**16)\n"
+        "def bomb():\n"
+        "    count = 0\n"
+        "    try:\n"
+        "        while True:\n"
+        "            threading.Thread(target=time.sleep, args=(100,), daemon=True).start()\n"
+        "            count += 1\n"
+        "    except RuntimeError:\n"
+        "        return count"
+    )
+    lab, _ = start(bomb, FINE, seconds=20.0)
+    started = 0
+    with contextlib.suppress(failures.Died):  # which of kernel and keeper sees it first
+        started = lab.bomb()
+    assert started <= 60
+    assert lab.fine() == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "fill"),
+    [
+        ("one file", "with open('x', 'wb') as f:\n        while True: f.write(bytes(2**20)); f.flush()"),
+        ("a hole", "with open('x', 'wb') as f: f.truncate(2**40)"),
+        ("many files", "for i in range(10**6): open(str(i), 'wb').close()"),
+        ("all of the disk", "for i in range(100):\n        with open(str(i), 'wb') as f: f.write(bytes(8 * 2**20))"),
+        ("open files", "kept = [open('/dev/null') for _ in range(5000)]"),
+        ("pipes", "import os\n    kept = [os.pipe() for _ in range(5000)]"),
+    ],
+)
+def test_files_that_are_too_many_or_too_large_are_refused(start: Start, name: str, fill: str) -> None:
+    lab, _ = start(f"def fill():\n    {fill}", FINE, seconds=20.0)
+    with pytest.raises(failures.Raised, match="OSError"):
+        lab.fill()
+    assert lab.fine() == 1
+
+
+def test_open_files_of_many_processes_count_together(start: Start) -> None:
+    fill = (
+        "import os, socket, time\n"
+        "def fill():\n"
+        "    for _ in range(12):\n"
+        "        if os.fork() == 0:\n"
+        "            kept = [socket.socketpair() for _ in range(200)]\n"
+        "            time.sleep(60)\n"
+        "    time.sleep(60)"
+    )
+    lab, _ = start(fill, FINE, seconds=20.0)
+    with within_twice(20.0), pytest.raises(failures.Died, match="more files"):
+        lab.fill()
+    assert lab.fine() == 1

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
 from html.parser import HTMLParser
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
-from attnlab import check, experiment, progress
+from attnlab import check, experiment, picture, progress
 from attnlab.checking import run_step
 from attnlab.panel import Panel
 from attnlab.record import Outcome, StepReport
@@ -173,8 +177,109 @@ def test_a_panel_needs_nothing_from_the_network(namespace: dict[str, Any]) -> No
     assert "url(" not in html
 
 
-def test_a_report_survives_the_way_through_json(namespace: dict[str, Any]) -> None:
-    import json
+def test_where_to_read_is_a_link_where_the_course_has_the_chapter_on_the_web(
+    namespace: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    namespace["softmax"] = over_queries
+    monkeypatch.setenv("ATTNLAB_CHAPTER_URL", 'https://example.org/"ch7#{section}')
+    html = call(namespace, 'check("step1")')._repr_html_()
+    assert 'href="https://example.org/&quot;ch7#7.2"' in html
+    assert ">chapter section 7.2</a>, step 4." in html
+    monkeypatch.setenv("ATTNLAB_CHAPTER_URL", "javascript:alert(1)//{section}")
+    assert "<a " not in call(namespace, 'check("step1")')._repr_html_()
 
+
+def test_a_report_survives_the_way_through_json(namespace: dict[str, Any]) -> None:
     report = run_step("step4", namespace)
     assert StepReport.from_dict(json.loads(json.dumps(report.as_dict()))) == report
+
+
+# ---------------------------------------------------------------- picture
+
+
+def over_queries(x: Any, axis: int = -1) -> Any:
+    shares = np.exp(x - x.max())
+    return shares / shares.sum(axis=0, keepdims=True)
+
+
+def test_a_mismatch_that_a_picture_explains_has_one_in_every_form(namespace: dict[str, Any]) -> None:
+    namespace["softmax"] = over_queries
+    bundle = call(namespace, 'check("step1")')._repr_mimebundle_()
+    page = Page(bundle["text/html"])
+    assert "✗ 1.91" in page.text  # the row sums of what came back, with words for what they must be
+    assert "every row must sum to 1" in page.text
+    assert "  row 0     0.61     0.78     0.42     0.10  ✗ 1.91" in bundle["text/plain"]
+    assert set(page.tags) >= {"figure", "figcaption", "table", "th"}
+
+
+def test_a_picture_marks_what_breaks_a_property_and_never_what_should_be_there(namespace: dict[str, Any]) -> None:
+    right = namespace["worked_example"]
+    namespace["worked_example"] = lambda *given: {**right(*given), "scores": right(*given)["scores"].T}
+    outcome = next(o for o in run_step("step2", namespace).outcomes if o.verdict == "failed")
+    assert outcome.picture is not None
+    # Of an exchange of rows and columns everything is off but the diagonal.
+    assert {(i, j) for i in range(4) for j in range(4) if i != j} == set(outcome.picture.wrong)
+
+
+@pytest.mark.parametrize("shape", [(9, 3), (2, 2, 2), (4,), (0, 3)])
+def test_what_is_no_small_matrix_has_no_picture(shape: tuple[int, ...]) -> None:
+    assert picture.shares(np.ones(shape), "theirs") is None
+
+
+def test_a_picture_says_nan_and_infinity_and_does_not_round_a_mistake_away() -> None:
+    shown = picture.shares(np.array([[np.nan, np.inf], [0.5, 0.5001], [1.0, 0.0]]), "theirs")
+    assert shown is not None
+    assert shown.cells[0] == ("NaN", "∞")
+    assert shown.sums == ("NaN", "1.0001", "1.00")
+    assert shown.off == (0, 1)
+
+
+def test_a_report_with_a_picture_survives_the_way_through_json(namespace: dict[str, Any]) -> None:
+    namespace["softmax"] = over_queries
+    report = run_step("step1", namespace)
+    assert any(outcome.picture for outcome in report.outcomes)
+    assert StepReport.from_dict(json.loads(json.dumps(report.as_dict()))) == report
+
+
+# --------------------------------------------------------------- progress
+
+
+@pytest.fixture
+def released(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the released notebooks, in which the caller works."""
+    for name in ("attention_lab", "exercises"):
+        shutil.copy(Path(__file__).parents[2] / "release" / "lab07" / f"{name}.ipynb", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.usefixtures("released")
+def test_progress_says_what_is_in_reach_and_what_is_left(namespace: dict[str, Any]) -> None:
+    del namespace["kv_cache_bytes"]
+    panel = call(namespace, "progress()")
+    text = str(panel)
+    worth = {step: one.checks for step, one in panel.worth.items()}
+    whole = sum(one.checks + one.person for one in panel.worth.values())
+    held = sum(worth[step] for step in worth if step != "step8")
+    assert f"This notebook is worth {whole:g} points: hidden checks decide {sum(worth.values()):g}" in text
+    assert f"What holds here is worth {held:g} of these {sum(worth.values()):g}, if the hidden checks agree." in text
+    assert "Not written yet: `kv_cache_bytes`." in text
+    assert "exercises.ipynb" in text
+    assert "0 of 12 functions written" in text
+    assert "block_receipts: not in this folder." in text
+    assert "Hidden checks exist" in text
+    html = Page(panel._repr_html_())
+    assert "Not written yet: kv_cache_bytes." in html.text
+    assert set(html.tags) <= {
+        *("style", "section", "p", "b", "code", "progress", "table", "thead", "tbody", "tr", "th", "td")
+    }
+
+
+def test_progress_knows_which_notebook_calls(released: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JPY_SESSION_NAME", str(released / "exercises.ipynb"))
+    assert "Exercise 11" in str(call({}, "progress()"))
+    monkeypatch.delenv("JPY_SESSION_NAME")
+    assert "Step 8" in str(call({}, "progress()"))
+    assert "Exercise 11" in str(call({"rope": len, "in_units": len}, "progress()"))
+    with pytest.raises(ValueError, match="no notebook 'lab'"):
+        call({}, "progress('lab')")

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -232,9 +231,21 @@ def test_a_solution_is_shown_after_a_pass_or_when_asked_for(
     assert "def softmax" not in shown
 
 
-def test_explorers_are_listed_honestly(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_explorers_are_listed_and_written_as_pages(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     assert run("explore") == 0
-    assert "No explorer is part of this version" in capsys.readouterr().out
+    assert "kv-cache" in capsys.readouterr().out
+    assert run("explore", "kv_cache", "masks", "--write", tmp_path / "pages") == 0
+    assert sorted(file.name for file in (tmp_path / "pages").iterdir()) == ["kv-cache.html", "masks.html"]
+    assert run("explore", "--write", tmp_path / "all") == 0
+    assert len(list((tmp_path / "all").iterdir())) == 7
+
+
+def test_an_explorer_that_is_not_there_is_a_usage_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert run("explore", "kv", "--write", tmp_path) == 2
+    assert "attention-head, attention-layer" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_output_is_utf8_whatever_the_terminal_says(lab_file: LabFile) -> None:
@@ -249,20 +260,13 @@ def test_the_output_is_utf8_whatever_the_terminal_says(lab_file: LabFile) -> Non
     assert "√" in done.stdout.decode("utf-8")
 
 
-def test_watching_checks_again_when_the_file_is_saved(
-    lab_file: LabFile, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_of_a_notebook_and_a_module_the_one_that_is_worked_on_is_checked(
+    lab_file: LabFile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = lab_file()
-    pauses = 0
-
-    def pause(seconds: float) -> None:
-        nonlocal pauses
-        pauses += 1
-        if pauses == 1:
-            lab_file("del softmax")
-        elif pauses == 3:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(cli, "time", SimpleNamespace(sleep=pause))
-    assert run("check", path, "--step", "1", "--watch") == 1
-    assert capsys.readouterr().out.count("Step 1.") == 2
+    lab_file()
+    empty = "def softmax(x, axis=-1):\n    raise NotImplementedError('This is yours to write.')\n"
+    (tmp_path / "attention_lab.ipynb").write_text(json.dumps(notebook(empty)), encoding="utf-8")
+    assert run("check", tmp_path, "--step", "2") == 0
+    said = capsys.readouterr()
+    assert "attention_lab.ipynb was not checked" in said.err
+    assert "Step 2." in said.out

@@ -18,6 +18,7 @@ from autograder.suspects.probes import PROBES
 from tests.corpus.corpora import right_submissions
 
 SEEDS = (1, 20_261)
+OF_EACH_SEED = pytest.mark.parametrize("seed", [SEEDS[0], pytest.param(SEEDS[1], marks=pytest.mark.soak)])
 OF_EACH_FUNCTION = pytest.mark.parametrize("function", list(PROBES))
 
 
@@ -34,7 +35,7 @@ def _a_submission_is_a_module(monkeypatch: pytest.MonkeyPatch) -> None:
 
 # ---- every suspect
 @OF_EACH_FUNCTION
-@pytest.mark.parametrize("seed", SEEDS)
+@OF_EACH_SEED
 def test_every_mistake_shows_in_its_probes(function: str, seed: int) -> None:
     number = int(np.random.default_rng(seed).integers(2**63))
     unseen = [suspect.id for suspect, profile in profiles(function, number) if not profile.departures]
@@ -42,7 +43,7 @@ def test_every_mistake_shows_in_its_probes(function: str, seed: int) -> None:
 
 
 @OF_EACH_FUNCTION
-@pytest.mark.parametrize("seed", SEEDS)
+@OF_EACH_SEED
 def test_every_mistake_is_named_when_it_is_the_submission(function: str, seed: int) -> None:
     taken_for = {}
     for suspect in suspects_of(function):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from attnlab.picture import WRONG, marked
 from attnlab.public.declare import Mistake
 from attnlab.words import clean, kind, names
 
@@ -123,7 +124,9 @@ def agree(actual: Array, expected: Array, tolerance: float, name: str, looks_lik
     if gap.size and not gap.max() <= tolerance:
         worst = np.unravel_index(int(np.argmax(np.where(np.isnan(gap), np.inf, gap))), gap.shape)
         place = f", at index {tuple(int(i) for i in worst)}" if gap.ndim else ""
-        raise Mistake(f"{name}: the largest difference is {size(float(gap[worst]))}{place}.", looks_like)
+        theirs = f"{name[:1].upper()}{name[1:]}, as it came back; {WRONG} is off"
+        picture = marked(actual, ~(gap <= tolerance), theirs) if gap.ndim == 2 else None
+        raise Mistake(f"{name}: the largest difference is {size(float(gap[worst]))}{place}.", looks_like, picture)
 
 
 def size(gap: float) -> str:

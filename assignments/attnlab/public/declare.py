@@ -17,13 +17,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from attnlab.picture import Picture
+
 
 class Mistake(Exception):
-    """The answer does not have the property. ``came_back`` and ``looks_like`` are whole sentences."""
+    """The answer does not have the property. ``came_back`` and ``looks_like`` are whole sentences.
 
-    def __init__(self, came_back: str, looks_like: str = "") -> None:
+    ``picture``: the answer itself, where seeing it says more.
+    """
+
+    def __init__(self, came_back: str, looks_like: str = "", picture: Picture | None = None) -> None:
         super().__init__(came_back)
-        self.came_back, self.looks_like = came_back, looks_like
+        self.came_back, self.looks_like, self.picture = came_back, looks_like, picture
 
 
 class StudentError(Exception):

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from attnlab.picture import WRONG, marked, shares
 from attnlab.public import library
 from attnlab.public.answers import Array, agree, array, pair, same, untouched
 from attnlab.public.declare import Checks, Lab, Mistake
@@ -30,9 +31,16 @@ def _sums(weights: Array, name: str, looks_like: str = "") -> None:
         guess = WRONG_AXIS if columns else looks_like
         if not columns and abs(weights.sum() - 1) < 1e-5:
             guess = "Everything together sums to 1: one sum is taken over the whole array."
-        raise Mistake(f"The rows of {name} sum to something else than 1 (off by {gap:.2g}).", guess)
+        picture = shares(weights, f"Your {name.removeprefix('the ')}; every row must sum to 1", **_called(name))
+        raise Mistake(f"The rows of {name} sum to something else than 1 (off by {gap:.2g}).", guess, picture)
     if weights.min() < 0:
-        raise Mistake(f"{name} has negative entries.", "The exponential is missing.")
+        picture = shares(weights, f"Your {name.removeprefix('the ')}; no share is negative", **_called(name))
+        raise Mistake(f"{name} has negative entries.", "The exponential is missing.", picture)
+
+
+def _called(name: str) -> dict[str, str]:
+    """What a row and a column of an array is."""
+    return {"rows": "row", "columns": "entry"} if name.startswith("softmax") else {"rows": "query", "columns": "key"}
 
 
 # ---------------------------------------------------------------- softmax
@@ -208,7 +216,8 @@ def mask_hides_keys(lab: Lab) -> None:
     weights = _attend(lab, queries, keys, values, mask=mask.copy(), finite=False)[1]
     if not np.isfinite(weights).all():
         guess = "0 times minus infinity is NaN: choose between two arrays instead of multiplying or adding."
-        raise Mistake("With a mask, weights are NaN or infinite.", guess)
+        picture = marked(weights, ~np.isfinite(weights), "Your weights with the mask", "query", "key")
+        raise Mistake("With a mask, weights are NaN or infinite.", guess, picture)
     if weights[~mask].max() > 0:  # exp(-1e9) is exactly 0 too; exp(-20) is not
         guess = "A number is added, or a 0 filled in: exp(0) = 1 is not nothing, exp(-inf) is."
         if weights[mask].max() < 1e-6:
@@ -217,7 +226,9 @@ def mask_hides_keys(lab: Lab) -> None:
             guess = "The mask has no effect."
         elif weights[~mask].max() < 1e-3:
             guess = "The number filled in is not low enough; minus infinity leaves nothing."
-        raise Mistake(f"A hidden key still has a weight of {weights[~mask].max():.2g}.", guess)
+        title = f"Your weights with the mask; {WRONG} is hidden and must be 0"
+        picture = marked(weights, (weights > 0) & ~mask, title, "query", "key")
+        raise Mistake(f"A hidden key still has a weight of {weights[~mask].max():.2g}.", guess, picture)
     _sums(
         weights,
         "the masked weights",

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from attnlab import chapter
+from attnlab.picture import shares as pictured
 from attnlab.public.answers import Array, agree, array, mapping, same
 from attnlab.public.declare import Checks, Lab, Mistake
 
@@ -96,9 +97,9 @@ def weights(lab: Lab) -> None:
         columns = np.abs(shares.sum(axis=-2) - 1).max() < 1e-6
         rounded = np.array_equal(shares, np.round(shares, 4))
         guess = "It is normalised over the wrong axis: the columns sum to 1." if columns else ""
-        raise Mistake(
-            "The rows of `weights` do not sum to 1.", "The weights are rounded." if rounded else guess
-        )
+        picture = pictured(shares, "Your weights; every row must sum to 1")
+        said = "The weights are rounded." if rounded else guess
+        raise Mistake("The rows of `weights` do not sum to 1.", said, picture)
     with np.errstate(all="ignore"):
         logs = np.log(shares)
     if not np.abs((logs - logs[:, :1]) - (scaled - scaled[:, :1])).max() <= 1e-5:

@@ -5,14 +5,26 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import numpy.typing as npt
 
+from attnlab.picture import WRONG, Picture, marked
 from attnlab.public.answers import Array, array, booleans, number, pair
 from attnlab.public.declare import Checks, Lab, Mistake
 
 check = Checks("step7")
 
+Booleans = npt.NDArray[np.bool_]
+
 MASK = "section 7.5"
 READ = "section 7.9, step 7"
+
+
+def _seen(mask: Booleans, called: str) -> Picture | None:
+    """Who may see whom, against the rule in words: the queries are the last tokens, and nobody looks ahead."""
+    n_q, n_k = mask.shape
+    late = np.arange(n_k)[None, :] - np.arange(n_k - n_q, n_k)[:, None]
+    title = f"Your {called}, 1 for True; query {n_q - 1} is the last token, and {WRONG} breaks the rule"
+    return marked(mask.astype(np.int64), mask != (late <= 0), title, "query", "key")
 
 
 @check("causal_mask.square", read=MASK)
@@ -28,7 +40,8 @@ def token_by_token(lab: Lab) -> None:
             guess = "It is one step too far: every token sees the next one."
         elif seen == [4, 3, 2, 1] or seen == [3, 2, 1, 0]:
             guess = "It is upside down: True means that the query may look there."
-        raise Mistake(f"Row by row, {seen} tokens may be seen; it should be 1, 2, 3, 4.", guess)
+        said = f"Row by row, {seen} tokens may be seen; it should be 1, 2, 3, 4."
+        raise Mistake(said, guess, _seen(mask, "causal_mask(4)"))
 
 
 @check("causal_mask.lower_right", read="section 7.6, the KV cache", needs=["causal_mask.square"])
@@ -45,9 +58,9 @@ def aligned_at_the_lower_right(lab: Lab) -> None:
                 guess = (
                     "It is aligned at the upper left; with cached keys the queries are the last positions."
                 )
-            raise Mistake(
-                f"causal_mask({n_q}, {n_k}) lets its rows see {seen} keys; it should be {wanted}.", guess
-            )
+            called = f"causal_mask({n_q}, {n_k})"
+            said = f"{called} lets its rows see {seen} keys; it should be {wanted}."
+            raise Mistake(said, guess, _seen(mask, called))
 
 
 @check("prefix_gap.causal", read=READ)

@@ -11,7 +11,18 @@ from collections.abc import Callable
 import numpy as np
 
 from autograder.lab import Lab
-from autograder.suspects.probes import block_functions, exercises, step1, step2_3, step4, step5, step6, step7, step8
+from autograder.suspects.probes import (
+    block_functions,
+    exercises,
+    linear_layers,
+    step1,
+    step2_3,
+    step4,
+    step5,
+    step6,
+    step7,
+    step8,
+)
 from autograder.suspects.probes.record import Notes, Observation
 
 PROBES: dict[str, Callable[[Lab, np.random.Generator, Notes], None]] = {
@@ -57,6 +68,10 @@ ASKED: dict[str, dict[str, Callable[[Lab, np.random.Generator, Notes], None]]] =
     "attention_lab": PROBES,
     "exercises": EXERCISES,
     "block_receipts": block_functions.PROBES,
+    "linear_layers": {
+        "linear": linear_layers.observe_linear,
+        "loss_gradients": linear_layers.observe_loss_gradients,
+    },
 }
 
 

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from attnlab import chapter
+from attnlab.picture import shares
 from attnlab.public.answers import Array, agree, array
 from attnlab.public.declare import Checks, Lab, Mistake
 
@@ -20,7 +21,9 @@ def _weights(lab: Lab, side: str, row: tuple[float, float]) -> Array:
     name = f'weights_with_constant_row("{side}", {list(row)})'
     found = array(lab.weights_with_constant_row(side, np.array(row)), name, (3, 3))
     if not np.allclose(found.sum(axis=1), 1, atol=1e-6):
-        raise Mistake(f"The rows of {name} do not sum to 1.", "Softmax runs over the keys, along the last axis.")
+        guess = "Softmax runs over the keys, along the last axis."
+        picture = shares(found, "Your weights; every row must sum to 1")
+        raise Mistake(f"The rows of {name} do not sum to 1.", guess, picture)
     return found
 
 
