@@ -10,10 +10,10 @@ import pytest
 
 from autograder.checks import plugin
 from autograder.suspects.probes import ASKED
-from tests.block.conftest import LOST, NOTEBOOK, PARTS, TASK_OF, cases, handed_out, lost, outcomes
+from tests.filled_in import BLOCK, LOST, lost
 
-OF_EACH_PART = pytest.mark.parametrize("task", PARTS)
-RIGHT = cases("right.toml")
+OF_EACH_PART = pytest.mark.parametrize("task", BLOCK.tasks)
+RIGHT = BLOCK.cases("right.toml")
 
 #: Numbers in print, as somebody would copy them; what is not in print is answered with the first of them.
 COPIED = {
@@ -83,12 +83,12 @@ def answering(function: str, expression: str) -> str:
 
 
 def test_every_function_has_checks_and_probes_and_no_two_checks_say_the_same() -> None:
-    collected = plugin.Collected(NOTEBOOK)
+    collected = plugin.Collected(BLOCK.name)
     plugin.run("lab07", collected)
     counts = Counter(declared.function for declared, _ in collected.declared)
-    assert {declared.function: declared.task for declared, _ in collected.declared} == TASK_OF
-    assert list(dict.fromkeys(declared.task for declared, _ in collected.declared)) == list(PARTS)
-    assert set(ASKED[NOTEBOOK]) == set(TASK_OF)
+    assert {declared.function: declared.task for declared, _ in collected.declared} == BLOCK.task_of
+    assert list(dict.fromkeys(declared.task for declared, _ in collected.declared)) == list(BLOCK.tasks)
+    assert set(ASKED[BLOCK.name]) == set(BLOCK.task_of)
     # Three products of one number have one property and a number in print.
     assert {name for name, times in counts.items() if times < 3} == {"training_bytes", "training_flops", "gpu_years"}
     titles = [title for _, title in collected.declared]
@@ -98,26 +98,26 @@ def test_every_function_has_checks_and_probes_and_no_two_checks_say_the_same() -
 
 @OF_EACH_PART
 def test_the_solution_passes_every_check(task: str) -> None:
-    assert lost(outcomes(task)) == {}
+    assert lost(BLOCK.outcomes(task)) == {}
 
 
 @pytest.mark.parametrize("variant", RIGHT, ids=[f"{v['task']}, {v['title']}" for v in RIGHT])
 def test_a_right_answer_in_other_words_loses_nothing(variant: dict[str, str]) -> None:
-    assert lost(outcomes(variant["task"], variant["source"])) == {}
+    assert lost(BLOCK.outcomes(variant["task"], variant["source"])) == {}
 
 
 def test_every_part_has_right_answers_in_other_words() -> None:
-    assert {variant["task"] for variant in RIGHT} == set(PARTS)
+    assert {variant["task"] for variant in RIGHT} == set(BLOCK.tasks)
 
 
 @OF_EACH_PART
 def test_the_skeleton_earns_nothing(task: str) -> None:
-    assert {outcome.verdict for outcome in outcomes(task, notebook=handed_out()).values()} <= set(LOST)
+    assert {outcome.verdict for outcome in BLOCK.outcomes(task, notebook=BLOCK.handed_out()).values()} <= set(LOST)
 
 
 @pytest.mark.parametrize("function", COPIED)
 def test_a_copied_number_earns_nothing(function: str) -> None:
-    found = outcomes(TASK_OF[function], answering(function, COPIED[function]))
+    found = BLOCK.outcomes(BLOCK.task_of[function], answering(function, COPIED[function]))
     assert [
         name for name, outcome in found.items() if outcome.function == function and outcome.verdict == "passed"
     ] == []
@@ -129,21 +129,21 @@ def test_strange_answers_earn_nothing_and_upset_nothing(task: str, first: int) -
     # One after the other, a new one at every call, so that each check meets several of them.
     answers = ", ".join(f"lambda args: {expression}" for expression in STRANGE)
     source = f"answers, asked = [{answers}], [{first}]\n"
-    for function in PARTS[task].functions:
+    for function in BLOCK.tasks[task].functions:
         source += f"""
 def {function}(*args, **kwargs):
     asked[0] += 1
     return answers[asked[0] % len(answers)](args)
 """
-    for name, outcome in outcomes(task, source).items():
+    for name, outcome in BLOCK.outcomes(task, source).items():
         assert outcome.verdict in LOST, (name, outcome.message)
 
 
 @OF_EACH_PART
 def test_messages_are_sentences_that_give_no_hidden_number_away(task: str) -> None:
     for expression in ("0.123", "{}", "[1.0]", "np.zeros(3)", "(0.5, 0.5)"):
-        source = "".join(answering(function, expression) for function in PARTS[task].functions)
-        for name, message in lost(outcomes(task, source)).items():
+        source = "".join(answering(function, expression) for function in BLOCK.tasks[task].functions)
+        for name, message in lost(BLOCK.outcomes(task, source)).items():
             assert message, name
             assert message.rstrip()[-1] in ".!?`…", message
             assert not re.search(r"\d\.\d{6,}", message), message

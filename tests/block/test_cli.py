@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from attnlab import cli
-from tests.block.conftest import PARTS, solution
+from tests.filled_in import BLOCK
 
 
 def run(*arguments: object) -> int:
@@ -21,7 +21,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("mine/block_receipts.py", "renamed/my work.py", "solutions/lab07/block_receipts.py"):
         path = where / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(solution(), encoding="utf-8")
+        path.write_text(BLOCK.solution(), encoding="utf-8")
     return where
 
 
@@ -36,7 +36,7 @@ def test_a_right_file_is_known_and_passes(name: str, folder: Path, capsys: pytes
 def test_one_part_is_checked_by_its_name(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "block_receipts.py"
     wrong = "\n# %%\ndef expand_kv(k, n_rep):\n    return np.concatenate([k] * n_rep, axis=-3)\n"
-    path.write_text(solution() + wrong, encoding="utf-8")
+    path.write_text(BLOCK.solution() + wrong, encoding="utf-8")
     assert run("check", path, "--step", "gqa_mqa_moe") == 1
     assert "They are tiled" in capsys.readouterr().out
     assert run("check", path, "--step", "multi_head") == 0
@@ -47,11 +47,11 @@ def test_a_lab_step_is_not_looked_for_in_it(folder: Path, capsys: pytest.Capture
     assert "attention_lab" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", BLOCK.tasks)
 def test_every_part_has_a_hint(part: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("hint", part, "--depth", "3") == 0
     out = capsys.readouterr().out
-    assert out.startswith(f"Part {PARTS[part].number}. {PARTS[part].title} (")
+    assert out.startswith(f"Part {BLOCK.tasks[part].number}. {BLOCK.tasks[part].title} (")
 
 
 def test_the_solution_is_shown_once_it_holds_or_is_asked_for(

@@ -18,7 +18,7 @@ import pytest
 from attnlab import chapter
 from autograder.reference.attention import causal_mask
 from autograder.release import mutants
-from tests.block.conftest import solution
+from tests.filled_in import BLOCK
 
 Label = Literal["exact", "within", "here"]
 
@@ -36,7 +36,7 @@ class Receipt:
 
 HEADS = ((chapter.W_Q, chapter.W_K, chapter.W_V), chapter.HEAD_2)
 LAYERS = {"W1": chapter.W_1, "b1": chapter.B_1, "W2": chapter.W_2, "b2": chapter.B_2}
-BLOCK = {"heads": HEADS, "W_o": chapter.W_O, "norm_first": False, **LAYERS}
+THE_BLOCK = {"heads": HEADS, "W_o": chapter.W_O, "norm_first": False, **LAYERS}
 GPT2, LLAMA = chapter.MODELS["GPT-2 small"], chapter.MODELS["Llama-3-8B"]
 N = 8_030_000_000  # the article's own rounding of Llama-3-8B
 
@@ -77,9 +77,9 @@ IN_THE_BLOCK = (
     table("residual", stream),
     table("layer_norm", normed),
     table("detectors", lambda s: s["detectors_fired"](normed(s), chapter.W_1, chapter.B_1)[0].T),
-    table("block", lambda s: s["block"](chapter.X, BLOCK)),
+    table("block", lambda s: s["block"](chapter.X, THE_BLOCK)),
     exact("7.3, rows 3, 7 and 8 never fire", [2, 6, 7], lambda s: _silent(s)),
-    within("7.3, içti leaves as", [0.6438, 1.1810, 1.6654, 0.5], 5e-5, lambda s: s["block"](chapter.X, BLOCK)[2]),
+    within("7.3, içti leaves as", [0.6438, 1.1810, 1.6654, 0.5], 5e-5, lambda s: s["block"](chapter.X, THE_BLOCK)[2]),
     within("7.3, içti's length on the way in", 1.03, 5e-3, lambda s: np.linalg.norm(chapter.X[2])),
     within("7.3, lengths on the way out", (2.2, 2.7), 5e-2, lambda s: _lengths(s)),
     within(
@@ -274,7 +274,7 @@ def _silent(s: dict[str, Any]) -> list[int]:
 
 
 def _lengths(s: dict[str, Any]) -> tuple[float, float]:
-    lengths = np.linalg.norm(s["block"](chapter.X, BLOCK), axis=1)
+    lengths = np.linalg.norm(s["block"](chapter.X, THE_BLOCK), axis=1)
     return float(lengths.min()), float(lengths.max())
 
 
@@ -364,7 +364,7 @@ def rope_score(s: dict[str, Any], m: int, n: int, pairing: str = "rope") -> floa
 
 @functools.cache
 def names() -> dict[str, Any]:
-    return mutants.bound(solution())
+    return mutants.bound(BLOCK.solution())
 
 
 @pytest.mark.parametrize("receipt", RECEIPTS, ids=[f"{r.label}: {r.what}" for r in RECEIPTS])

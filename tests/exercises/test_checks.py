@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-import tomllib
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
 from autograder.checks import plugin
-from autograder.suspects.probes import EXERCISES
-from tests.exercises.conftest import LOST, NOTEBOOK, handed_out, lost, outcomes
+from autograder.suspects.probes import ASKED
+from tests.filled_in import EXERCISES, LOST, lost
 
 TASKS = [f"exercise{number}" for number in range(2, 12)]
-RIGHT = tomllib.loads(Path(__file__).with_name("right.toml").read_text(encoding="utf-8"))["right"]
+RIGHT = EXERCISES.cases("right.toml")
 
 FUNCTIONS = {
     "order_gaps": "exercise2",
@@ -77,11 +75,12 @@ def answering(function: str, expression: str) -> str:
 
 
 def test_every_function_of_the_exercises_has_checks_enough() -> None:
-    collected = plugin.Collected(NOTEBOOK)
+    collected = plugin.Collected(EXERCISES.name)
     plugin.run("lab07", collected)
     counts = Counter(declared.function for declared, _ in collected.declared)
     assert {declared.function: declared.task for declared, _ in collected.declared} == FUNCTIONS
-    assert set(EXERCISES) == set(FUNCTIONS)
+    assert EXERCISES.task_of == FUNCTIONS
+    assert set(ASKED[EXERCISES.name]) == set(FUNCTIONS)
     assert min(counts.values()) >= 4
     titles = [title for _, title in collected.declared]
     assert len(set(titles)) == len(titles)
@@ -90,24 +89,25 @@ def test_every_function_of_the_exercises_has_checks_enough() -> None:
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_solution_passes_every_check(task: str) -> None:
-    found = outcomes(task)
+    found = EXERCISES.outcomes(task)
     assert len(found) >= 4
     assert lost(found) == {}
 
 
 @pytest.mark.parametrize("variant", RIGHT, ids=[f"{v['task']}, {v['title']}" for v in RIGHT])
 def test_a_right_answer_in_other_words_loses_nothing(variant: dict[str, str]) -> None:
-    assert lost(outcomes(variant["task"], variant["source"])) == {}
+    assert lost(EXERCISES.outcomes(variant["task"], variant["source"])) == {}
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_skeleton_earns_nothing(task: str) -> None:
-    assert {outcome.verdict for outcome in outcomes(task, notebook=handed_out()).values()} <= set(LOST)
+    found = EXERCISES.outcomes(task, notebook=EXERCISES.handed_out())
+    assert {outcome.verdict for outcome in found.values()} <= set(LOST)
 
 
 @pytest.mark.parametrize("function", COPIED)
 def test_a_copied_number_earns_its_own_case_at_most(function: str) -> None:
-    found = outcomes(FUNCTIONS[function], answering(function, COPIED[function]))
+    found = EXERCISES.outcomes(FUNCTIONS[function], answering(function, COPIED[function]))
     own = {name for name, outcome in found.items() if name.startswith(f"{function}.") and outcome.verdict == "passed"}
     assert own <= {f"{function}.chapter"}
 
@@ -126,7 +126,7 @@ def {function}(*args, **kwargs):
     return answers[asked % len(answers)](args)
 """
     )
-    for name, outcome in outcomes(FUNCTIONS[function], source).items():
+    for name, outcome in EXERCISES.outcomes(FUNCTIONS[function], source).items():
         if name.startswith(f"{function}."):
             assert outcome.verdict in LOST, (name, outcome.message)
 
@@ -135,7 +135,7 @@ def {function}(*args, **kwargs):
 def test_messages_are_sentences_that_give_no_hidden_number_away() -> None:
     for function, task in FUNCTIONS.items():
         for expression in ("0.123", "{}", "[1.0]", "np.zeros(3)"):
-            for name, message in lost(outcomes(task, answering(function, expression))).items():
+            for name, message in lost(EXERCISES.outcomes(task, answering(function, expression))).items():
                 assert message, name
                 assert message.rstrip()[-1] in ".!?`…", message
                 assert not re.search(r"\d\.\d{5,}", message), message

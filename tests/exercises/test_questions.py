@@ -13,7 +13,7 @@ from attnlab import questions as room
 from attnlab.panel import Panel
 from attnlab.questions import CHOICES, Question, judged, questions
 from autograder.release import mutants
-from tests.exercises.conftest import handed_out, master, solution
+from tests.filled_in import EXERCISES
 
 EVERY = questions()
 CLAIMS = [q for q in EVERY.values() if q.kind == "claim"]
@@ -92,15 +92,16 @@ def test_three_dots_are_no_answer_yet(question: Question) -> None:
 
 @each
 def test_the_notebook_asks_it_in_the_same_words(question: Question) -> None:
-    texts = [re.sub(r"\s+", " ", cell.source) for cell in master().notebook.cells if cell.cell_type == "markdown"]
+    cells = EXERCISES.master().notebook.cells
+    texts = [re.sub(r"\s+", " ", cell.source) for cell in cells if cell.cell_type == "markdown"]
     assert any(question.asks in text for text in texts)
 
 
 def test_the_solution_answers_all_of_them_and_the_skeleton_none() -> None:
-    mutants.bound(solution())
+    mutants.bound(EXERCISES.solution())
     assert room.report().held == 12
     assert room.report().passed
-    mutants.bound(handed_out())
+    mutants.bound(EXERCISES.handed_out())
     assert room.report().untouched
 
 
@@ -158,9 +159,9 @@ def test_a_notebook_whose_exercises_hold_passes_whatever_was_answered(tmp_path: 
 
     path = tmp_path / "exercises.py"
     path.write_text(
-        solution().replace('answer("intuition1", "qualify")', 'answer("intuition1", ...)'), encoding="utf-8"
+        EXERCISES.solution().replace('answer("intuition1", "qualify")', 'answer("intuition1", ...)'), encoding="utf-8"
     )
     assert cli.main(["check", str(path)]) == 0
     assert cli.main(["check", str(path), "--step", "questions"]) == 1
-    path.write_text(handed_out(), encoding="utf-8")
+    path.write_text(EXERCISES.handed_out(), encoding="utf-8")
     assert cli.main(["check", str(path)]) == 1
