@@ -21,7 +21,7 @@ from autograder.marks import shares, total
 from autograder.names import display_name
 from autograder.policy import Late, Override, Policy, covers
 from autograder.result import CheckResult, Overruled, Result, mark_of
-from autograder.results import read_all, write
+from autograder.results import Kept, only_grader, read_all, write
 from autograder.table import number
 
 DAY = timedelta(days=1)
@@ -66,19 +66,28 @@ def settle(result: Result, course: Course, handed: Handed | None = None) -> Resu
 def bring_up_to_date(out: Path, course: Course) -> list[str]:
     """Apply the policy as it is now to every result of a folder; a sentence for each mark that it changes.
 
-    `CourseError` where it cannot be applied, and `FolderError` where a result cannot be written.
+    `CourseError` where it cannot be applied, and `FolderError` where a result cannot be written, or a grader is at
+    work in the folder and something would have to be.
     """
     kept, _ = read_all(out)
-    settled = [(one, settle(one.result, course)) for one in kept]
     sentences = unused(course.policy, (one.result.submission for one in kept))
-    for one, result in settled:
-        if result != one.result:
+    if not _moved(kept, course):
+        return sentences
+    with only_grader(out):
+        # Read again: a grader that was at work until now may have put newer results there.
+        for one, result in _moved(read_all(out)[0], course):
             write(out, one.stem, result)
             before, after = mark_of(one.result), mark_of(result)
             if before != after:
                 name = display_name(result.submission)
                 sentences.append(f"{name}: {number(before)} becomes {number(after)} by what course.toml says now.")
     return sentences
+
+
+def _moved(kept: Iterable[Kept], course: Course) -> list[tuple[Kept, Result]]:
+    """What the policy changes, each with what becomes of it."""
+    settled = [(one, settle(one.result, course)) for one in kept]
+    return [(one, result) for one, result in settled if result != one.result]
 
 
 def unused(policy: Policy, names: Iterable[str]) -> list[str]:
@@ -105,6 +114,9 @@ def as_found(check: CheckResult) -> CheckResult:
 def _overridden(checks: Sequence[CheckResult], override: Override) -> list[CheckResult]:
     chosen = [i for i, c in enumerate(checks) if covers(override, c.notebook, c.task, c.function, c.id)]
     where = f"course.toml: overrides, {override.submission!r}"
+    if not chosen and any(check.verdict == "grader_error" for check in checks):
+        # The grader broke off before it had this check; the next run has it, and the override with it.
+        return list(checks)
     if not chosen:
         near = difflib.get_close_matches(override.where, [c.id for c in checks], n=3, cutoff=0.4)
         hint = f" Near ones: {', '.join(near)}." if near else ""
@@ -154,7 +166,7 @@ def _penalty(result: Result, course: Course) -> tuple[int, str | None]:
     most = {name: _earned(result.checks, name, most=True) for name in course.notebooks}
     late = policy.late or Late()
     if received is None:
-        if not late.unknown_days:
+        if not late.unknown_days or any(one.submission == result.submission for one in policy.extensions):
             return 0, HOW_LATE_UNKNOWN
         by = dict.fromkeys(course.notebooks, late.unknown_days * DAY)
         how_late = f"late (taken for {_days(late.unknown_days)})"

@@ -22,7 +22,6 @@ from autograder.commands import (
     Folder,
     Isolation,
     apply_policy,
-    cores,
     grading_settings,
     kill_as_ctrl_c,
     main,
@@ -62,6 +61,8 @@ def grade(
     json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Grade submissions. The same command again does only what is missing or changed."""
+    from autograder.workers import cores
+
     with plain_errors():
         settings = grading_settings(assignment, device, isolation, course_seed)
         raise typer.Exit(_grade(paths, out, settings, dask if dask is not None else workers or cores(), json))
@@ -95,9 +96,9 @@ def _grade(paths: list[str], out: Path, settings: Settings, workers: int | str, 
     with kill_as_ctrl_c(), RunReport(len(found.handed), Console(stderr=True)) as report:
         where = workers if isinstance(workers, int) else _cluster(workers, settings, report.note)
         summary = many.run(found.handed, settings, out, workers=where, report=report, work=many.grade_one)
-    for sentence in unused(settings.course.policy, (one.submission for one in summary.results)):
+    kept, _ = publish(out, settings.course.title, hints, reveals(settings.course))
+    for sentence in unused(settings.course.policy, (one.result.submission for one in kept)):
         say(sentence)
-    publish(out, settings.course.title, hints, reveals(settings.course))
     _show(summary.results, json)
     say(f"{out / 'index.html'} is the class page; one page for each student is in {out / 'feedback'}.")
     if summary.stopped:

@@ -18,7 +18,6 @@ from autograder.commands import (
     Folder,
     Isolation,
     apply_policy,
-    cores,
     grading_settings,
     kill_as_ctrl_c,
     main,
@@ -147,6 +146,7 @@ def regrade(
     from autograder.pages.reveals import reveals
     from autograder.progress import RunReport
     from autograder.results import assignment_of, read_all
+    from autograder.workers import cores
 
     with plain_errors():
         settings = grading_settings(assignment_of(results_folder(folder)), device, isolation, course_seed)

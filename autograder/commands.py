@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -32,8 +31,6 @@ DONE, REFUSED, GRADER_ERROR = 0, 2, 3
 LOG_WIDTH = 132
 #: As shells have it for a run that was stopped from outside.
 STOPPED = 130
-
-NOT_YET = "{what} is not in this version."
 
 
 class Device(StrEnum):
@@ -114,10 +111,6 @@ def apply_policy(folder: Path) -> None:
     if record is not None:
         for sentence in bring_up_to_date(folder, record):
             say(sentence)
-
-
-def cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextlib.contextmanager

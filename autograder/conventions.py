@@ -70,14 +70,19 @@ def moodle(name: str) -> Sender | None:
 #: nbgrader writes into it when it takes a submission in.
 TIMESTAMP = "timestamp.txt"
 MAX_TIMESTAMP_BYTES = 200
+_OFFSET = re.compile(r" ?([+-]\d\d:?\d\d)$")
 
 
 def timestamp(text: str) -> datetime | None:
-    """nbgrader's moment, as in ``2026-11-13 20:59:00.123456 UTC``; None for what is none."""
-    moment, _, zone = text.strip().rpartition(" ")
+    """nbgrader's moment, as in ``2026-11-13 20:59:00.123456 UTC`` or ``… +0300``; None for what is none."""
+    text = text.strip()
+    moment, _, zone = text.rpartition(" ")
     try:
+        if _OFFSET.search(text):
+            there = datetime.fromisoformat(_OFFSET.sub(r"\1", text))
+            return there.replace(tzinfo=there.tzinfo or UTC)
         if ":" in zone:  # there is no zone, which means UTC
-            return datetime.fromisoformat(text.strip()).replace(tzinfo=UTC)
+            return datetime.fromisoformat(text).replace(tzinfo=UTC)
         return datetime.fromisoformat(moment).replace(tzinfo=ZoneInfo(zone))
     except (ValueError, OSError, KeyError):  # an unknown zone is a KeyError, a strange one an OSError
         return None

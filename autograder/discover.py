@@ -201,7 +201,8 @@ def _told_apart(found: list[tuple[Handed, Path]]) -> list[Handed]:
     roots = {root: Path(os.fsdecode(root)).resolve() for handed, _ in found for root in {p.root for p in handed.pieces}}
     for handed, source in found:
         where = tuple((roots[p.root].joinpath(*map(os.fsdecode, p.inner)), p.entry) for p in handed.pieces)
-        once.setdefault(where or source, (handed, source))
+        # Without any files no two are known to be one, and each counts.
+        once.setdefault(where or len(once), (handed, source))
     distinct = list(once.values())
     for tell in (
         lambda handed, _: handed.student_id,

@@ -25,7 +25,7 @@ from autograder.adjust import settle
 from autograder.course import signatures
 from autograder.discover import Handed
 from autograder.names import display_name, result_file_stem
-from autograder.result import Result
+from autograder.result import Result, spoilt
 from autograder.settings import Settings
 from autograder.spelling import spell
 from autograder.workers import Processes, Work, Workers
@@ -73,7 +73,7 @@ class Summary:
 
     @property
     def grader_errors(self) -> int:
-        return sum(any(check.verdict == "grader_error" for check in r.checks) for r in self.results)
+        return sum(map(spoilt, self.results))
 
 
 def grade_one(handed: Handed, settings: Settings, known: str | None) -> Result | None:
@@ -120,12 +120,14 @@ def run(
     workers: int | Workers,
     report: Report,
     work: Work = grade_one,
+    log: Path | None = None,
 ) -> Summary:
     """Grade what has no result in ``out`` yet, or another one than it would get now.
 
     ``workers``: that many processes here, which do ``work``, or what else grades. A Ctrl-C ends the run early, and
     the summary says so; `results.FolderError` where a result cannot be written or another grader is at work in the
-    folder. Either way what was finished is on the disk, and the same call goes on from there.
+    folder. Either way what was finished is on the disk, and the same call goes on from there. ``log``: the folder of
+    ``grader_errors.log``, if it is not ``out``.
     """
     results.prepare(out)
     with results.only_grader(out):
@@ -136,7 +138,7 @@ def run(
         try:
             # In here: a Ctrl-C may come while it is made.
             many = Processes(min(workers, len(queue)), work) if isinstance(workers, int) else workers
-            _map(many, queue, summary, settings, out, report)
+            _map(many, queue, summary, settings, out, report, log or out)
             finished = True
         except KeyboardInterrupt:
             summary.stopped = True
@@ -153,6 +155,7 @@ def _map(
     settings: Settings,
     out: Path,
     report: Report,
+    log: Path,
 ) -> None:
     """Every job of the queue to a worker, and every answer into the folder and the summary."""
     running: dict[Future[Result | None], tuple[Job, int, Result | None, float]] = {}
@@ -172,7 +175,7 @@ def _map(
                 report.note(f"A worker ended while it graded {display_name(job.name)}; trying once more.")
                 queue.appendleft((job, attempt + 1))
                 continue
-            result = _not_graded(error, died, job, settings, out, since) if error else future.result()
+            result = _not_graded(error, died, job, settings, log, since) if error else future.result()
             if result is None and kept is not None:
                 settled = settle(kept, settings.course, job.handed)
                 if settled != kept:
@@ -198,12 +201,12 @@ def _reusable(out: Path, job: Job, workers: Workers) -> Result | None:
     return None if any(check.verdict in again for check in kept.checks) else kept
 
 
-def _not_graded(error: BaseException, died: bool, job: Job, settings: Settings, out: Path, since: float) -> Result:
+def _not_graded(error: BaseException, died: bool, job: Job, settings: Settings, log: Path, since: float) -> Result:
     if died:
         why = WORKER_DIED.format(n=ATTEMPTS)
     else:
         why = GRADER_RAISED.format(kind=type(error).__name__)
-        _log(out, job, error)
+        _log(log, job, error)
     facts = marks.Facts(
         submission=job.name,
         assignment=settings.assignment,
@@ -220,8 +223,8 @@ def _not_graded(error: BaseException, died: bool, job: Job, settings: Settings, 
     return marks.broken(settings.course, facts, why)
 
 
-def _log(out: Path, job: Job, error: BaseException) -> None:
+def _log(folder: Path, job: Job, error: BaseException) -> None:
     details = spell("".join(traceback.format_exception(error)))
     # Where the log cannot be written the result cannot either, and that is said.
-    with suppress(OSError), (out / "grader_errors.log").open("a", encoding="utf-8") as log:
+    with suppress(OSError), (folder / "grader_errors.log").open("a", encoding="utf-8") as log:
         log.write(f"{job.name}\n{details}\n")

@@ -76,12 +76,11 @@ def assemble(outcomes: Sequence[Outcome], course: Course, facts: Facts) -> Resul
 
     `CourseError` where a check has no points in the course, or two checks have one id.
     """
-    rows = [*_checked(outcomes, course), *_unchecked(outcomes, course), *_by_person(course, facts)]
+    checks = [*_checked(outcomes, course), *_unchecked(outcomes, course), *_by_person(course, facts)]
     order = [(name, key.partition(".")[0]) for name in course.notebooks for key in points_of(course.parts[name])]
-    rows.sort(key=lambda row: order.index((row[0].notebook, row[0].task)))
-    checks = [check for check, _ in rows]
+    checks.sort(key=lambda check: order.index((check.notebook, check.task)))
     totals = total(checks, course)
-    errors = sum(check.verdict == "grader_error" for check, _ in rows)
+    errors = sum(check.verdict == "grader_error" for check in checks)
     return Result(
         submission=spell(facts.submission),
         assignment=facts.assignment,
@@ -168,7 +167,7 @@ def shares(points: float, weights: Sequence[float]) -> list[int]:
     return given
 
 
-def _checked(outcomes: Sequence[Outcome], course: Course) -> list[tuple[CheckResult, int]]:
+def _checked(outcomes: Sequence[Outcome], course: Course) -> list[CheckResult]:
     functions: dict[tuple[str, str], list[int]] = {}
     for i, outcome in enumerate(outcomes):
         functions.setdefault((outcome.notebook, f"{outcome.task}.{outcome.function}"), []).append(i)
@@ -182,10 +181,10 @@ def _checked(outcomes: Sequence[Outcome], course: Course) -> list[tuple[CheckRes
         parts = shares(part.points[key], [outcomes[i].weight for i in indices])
         for i, share in zip(indices, parts, strict=True):
             worth[i] = share
-    return [(_row(outcome, share), share) for outcome, share in zip(outcomes, worth, strict=True)]
+    return [_row(outcome, share) for outcome, share in zip(outcomes, worth, strict=True)]
 
 
-def _unchecked(outcomes: Sequence[Outcome], course: Course) -> list[tuple[CheckResult, int]]:
+def _unchecked(outcomes: Sequence[Outcome], course: Course) -> list[CheckResult]:
     """A function of the course that nothing checked is our mistake, and must not lower anybody's mark."""
     seen = {(outcome.notebook, f"{outcome.task}.{outcome.function}") for outcome in outcomes}
     rows = []
@@ -202,17 +201,16 @@ def _unchecked(outcomes: Sequence[Outcome], course: Course) -> list[tuple[CheckR
                     verdict="grader_error",
                     message=UNCHECKED,
                 )
-                rows.append((_row(missing, units(points)), units(points)))
+                rows.append(_row(missing, units(points)))
     return rows
 
 
-def _by_person(course: Course, facts: Facts) -> list[tuple[CheckResult, int]]:
-    rows = []
-    for notebook in course.notebooks:
-        for answer in course.parts[notebook].by_person:
-            worth = units(answer.points)
-            rows.append((_row(_answer(answer, notebook, facts), worth), worth))
-    return rows
+def _by_person(course: Course, facts: Facts) -> list[CheckResult]:
+    return [
+        _row(_answer(answer, notebook, facts), units(answer.points))
+        for notebook in course.notebooks
+        for answer in course.parts[notebook].by_person
+    ]
 
 
 def _answer(answer: ByPerson, notebook: str, facts: Facts) -> Outcome:

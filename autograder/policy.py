@@ -5,6 +5,7 @@ None of it needs a submission to be run again: `autograder.adjust` applies it to
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Literal
@@ -133,8 +134,8 @@ def _late(late: Late) -> Iterable[str]:
         if not 0 <= getattr(late, name) <= 100:
             yield f"late: {name} is a percentage from 0 to 100, not {getattr(late, name):g}"
     for name in ("grace_minutes", "unknown_days", "nothing_after_days"):
-        if (getattr(late, name) or 0) < 0:
-            yield f"late: {name} must not be below zero"
+        if not 0 <= (getattr(late, name) or 0) <= 1_000_000:
+            yield f"late: {name} must be from 0 to 1,000,000"
 
 
 def _override(override: Override, points: Mapping[str, Mapping[str, float]]) -> Iterable[str]:
@@ -145,8 +146,8 @@ def _override(override: Override, points: Mapping[str, Mapping[str, float]]) -> 
         return
     if not override.reason.strip():
         yield f"{where}: give the reason; the student reads it"
-    if override.points < 0:
-        yield f"{where}: points must not be below zero"
+    if not 0 <= override.points < math.inf or round(override.points, 4) != override.points:
+        yield f"{where}: points must be from 0 up, with at most four decimals, not {override.points:.10g}"
     covered = [
         worth
         for book, own in points.items()

@@ -21,7 +21,7 @@ from autograder.discover import Handed
 from autograder.marks import OUR_ERRORS, Outcome
 from autograder.names import display_name
 from autograder.pages.words import WORDING
-from autograder.result import Regrade, Result, mark_of
+from autograder.result import Regrade, Result, mark_of, spoilt
 from autograder.results import FolderError, Kept
 from autograder.settings import Settings
 from autograder.table import number
@@ -77,14 +77,14 @@ def regrade(
     found = Regraded()
     found.reasons = list(dict.fromkeys(why for p in plans.values() if p.again is None for why in p.reasons.values()))
     with tempfile.TemporaryDirectory(prefix="autograder-regrade-") as folder:
-        summary = grade.run(handed, settings, Path(folder), workers=workers, report=report, work=work)
+        summary = grade.run(handed, settings, Path(folder), workers=workers, report=report, work=work, log=out)
     found.stopped = summary.stopped
     new = {result.submission: result for result in summary.results}
     for one in kept:
         result = new.get(one.result.submission)
         if result is None:
             continue
-        if _ours(result) and not _ours(one.result):
+        if spoilt(result) and not spoilt(one.result):
             found.errors += 1
             found.sentences.append(f"{display_name(result.submission)}: the grader made an error; it stays as it was.")
             continue
@@ -180,10 +180,6 @@ def _moves(before: Result, after: Result, reasons: Mapping[str, str], other: str
 
 def _whole(result: Result) -> bool:
     return bool(result.regrades) and result.regrades[-1].checks == [EVERYTHING]
-
-
-def _ours(result: Result) -> bool:
-    return any(check.verdict == "grader_error" for check in result.checks)
 
 
 def _is_in(one: Kept, there: Mapping[str, Handed]) -> bool:

@@ -138,3 +138,13 @@ class Result(msgspec.Struct, kw_only=True):
 def mark_of(result: Result) -> float:
     """What belongs in a list of marks: the score, less what lateness costs."""
     return result.score - result.late_penalty if result.mark is None else result.mark
+
+
+def spoilt(result: Result) -> bool:
+    """Whether an error of the grader is in it: its mark must not be given out."""
+    return any(check.verdict == "grader_error" for check in result.checks)
+
+
+def is_by_person(check: CheckResult) -> bool:
+    """Whether it is an answer in words that a person marks, also where there was nothing to mark."""
+    return check.id.endswith(".by_person")

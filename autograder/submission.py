@@ -50,8 +50,6 @@ class Submission(msgspec.Struct, kw_only=True):
     files: dict[str, bytes] = {}
     message: str | None = None
     digest: str = ""
-    late: bool = False
-    student_id: str | None = None
 
 
 def load(handed: Handed, assignment: str, signatures: Signatures, expected: Collection[str] = ()) -> Submission:
@@ -61,9 +59,7 @@ def load(handed: Handed, assignment: str, signatures: Signatures, expected: Coll
     """
     with Parts() as parts:
         found = parts.of(handed.pieces)
-        submission = _submission(handed.name, found, parts, assignment, signatures, handed.problem, expected)
-    submission.late, submission.student_id = handed.late, handed.student_id
-    return submission
+        return _submission(handed.name, found, parts, assignment, signatures, handed.problem, expected)
 
 
 def read(name: str, files: Mapping[str, bytes], assignment: str, signatures: Signatures) -> Submission:

@@ -52,6 +52,11 @@ class Workers(Protocol):
         ...
 
 
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class Processes:
     """Processes of this machine, each started when it gets its first submission."""
 

@@ -11,6 +11,8 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from attnlab.validating import is_validating
+
 if TYPE_CHECKING:
     from attnlab.answering import answer
     from attnlab.checking import check
@@ -43,7 +45,7 @@ def experiment(name: str) -> bool:
     is ``"__main__"``; False where the file is imported or graded, so that a module loads in no time, and under
     ``nbgrader validate``, which gives a cell half a minute.
     """
-    return name == "__main__" and not is_grading() and os.environ.get("NBGRADER_EXECUTION") != "validate"
+    return name == "__main__" and not is_grading() and not is_validating()
 
 
 @contextlib.contextmanager

@@ -185,7 +185,6 @@ def _print(checked: Checked, *, full: bool) -> None:
     from attnlab import panel
 
     console = Console(highlight=False)
-    styles = {"✓": "green", "✗": "red", "!": "red", "○": "dim", "…": "dim", "■": "yellow"}
     lines = [checked.file, *(f"  {problem}" for problem in checked.problems), ""]
     reports = tuple(checked.reports)
     for report in reports:
@@ -195,7 +194,7 @@ def _print(checked: Checked, *, full: bool) -> None:
         lines += ["", panel.progress_line(reports), panel.following(reports)]
     lines += ["", *panel.notes(reports)]
     for line in lines:
-        console.print(Text(line, style=styles.get(line.strip()[:1], "")), soft_wrap=True)
+        console.print(Text(line, style=panel.STYLES.get(line.strip()[:1], "")), soft_wrap=True)
 
 
 # -------------------------------------------- hint, solution, explorers

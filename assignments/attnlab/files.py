@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from attnlab.steps import NOTEBOOKS, functions
 from attnlab.words import clean
 
 LARGEST = 64 * 2**20  # bytes; a notebook with its plots has a few MiB
+
+SUFFIXES = (".ipynb", ".py")
 
 
 class Unreadable(Exception):
@@ -32,11 +35,11 @@ class Cell:
 
 def find(path: Path, notebooks: Collection[str] = tuple(NOTEBOOKS)) -> list[Path]:
     """The files of these notebooks that a person means by a file or a folder: by name, or else by content."""
-    if path.is_file():
+    if os.path.isfile(path):  # noqa: PTH113  Path.is_file() raises where a folder above may not be entered
         return [path]
-    if not path.is_dir():
+    if not os.path.isdir(path):  # noqa: PTH112
         raise Unreadable(f"There is no file or folder {clean(path)}.")
-    found = sorted(p for p in path.iterdir() if p.suffix in (".ipynb", ".py") and p.is_file())
+    found = sources(path)
     by_name = [p for p in found if p.stem in notebooks]
     chosen = by_name or [p for p in found if notebook_of(p) in notebooks]
     if not chosen:
@@ -45,6 +48,14 @@ def find(path: Path, notebooks: Collection[str] = tuple(NOTEBOOKS)) -> list[Path
             f"In {clean(path.resolve())} there is no {wanted}, nor another file with the lab's functions."
         )
     return chosen
+
+
+def sources(folder: Path) -> list[Path]:
+    """The notebooks and Python files in a folder, sorted; Unreadable where it cannot be looked into."""
+    try:
+        return sorted(path for path in folder.iterdir() if path.suffix in SUFFIXES and path.is_file())
+    except OSError as error:
+        raise Unreadable(f"{clean(folder)} cannot be read: {clean(error.strerror or error)}.") from None
 
 
 def notebook_of(path: Path) -> str | None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from attnlab import saved
 from attnlab.checking import caller_namespace, run_step
+from attnlab.files import Unreadable
 from attnlab.look import framed, heading, prose, say
 from attnlab.panel import called, done, following, how_far, kind_of, notes, progress_line, symbol
 from attnlab.record import HIDDEN_NOTE, StepReport
@@ -134,7 +135,7 @@ def progress(notebook: str | None = None) -> Overview | None:
 def _files() -> dict[str, Saved]:
     try:
         return saved.beside(Path())
-    except OSError:  # the folder is gone, or may not be read
+    except (OSError, Unreadable):  # the folder is gone, or may not be read
         return {}
 
 

@@ -133,7 +133,13 @@ def pack_folder(
     seconds: float = SECONDS,
 ) -> Packed:
     """Pack the lab's files in ``folder``. ``bound``: what a notebook has in memory; ``to`` is seen from the folder."""
-    everything = saved.beside(folder)
+    try:
+        everything = saved.beside(folder)
+        own = saved.called_from(folder, bound) if bound else None
+    except Unreadable as problem:
+        return Packed(None, {}, (f"Nothing was packed: {problem}",))
+    if own is not None and own.written:  # its twin may have more in it, and is not what runs here
+        everything[own.notebook] = own
     if not everything:
         wanted = names([f"{name}.ipynb" for name in ASSIGNMENTS["lab07"]])
         said = f"There is no notebook of the lab in {clean(folder.resolve())}; it should have {wanted}."
@@ -141,19 +147,63 @@ def pack_folder(
     here = saved.current_notebook(bound) if bound else ""
     assignment = assignment_of(here if here in everything else next(iter(everything)))
     found = {name: one for name, one in everything.items() if name in ASSIGNMENTS[assignment]}
-    differ = saved.not_saved(bound, found[here]) if bound and here in found and not unsaved else []
-    if differ:
-        return Packed(None, {}, (_save_first(found[here], differ),))
+    archive = folder / (to or ARCHIVE.format(assignment=assignment))
+    refused = _refused(archive)
+    if refused:
+        return Packed(None, {}, (refused,))
+    run = own or found.get(here)
+    differ = saved.not_saved(bound, run) if bound and run and not unsaved else []
+    if run and differ:
+        return Packed(None, {}, (_save_first(run, differ),))
     try:
         files, left_out = _collected(folder, found)
         checks = [_checks(one, seconds) for one in found.values()]
         receipt = _receipt(files, checks)
-        archive = folder / (to or ARCHIVE.format(assignment=assignment))
         _write(archive, {**files, RECEIPT: json.dumps(receipt, ensure_ascii=False, indent=1).encode() + b"\n"})
-    except (OSError, Unreadable) as error:
-        why = clean(getattr(error, "strerror", None) or error).rstrip(".")
-        return Packed(None, {}, (f"The zip could not be written: {why}.",))
-    return Packed(archive, receipt, (*_as_saved(found), *left_out))
+    except Unreadable as problem:
+        return Packed(None, {}, (f"Nothing was packed: {problem}",))
+    except OSError as error:
+        return Packed(None, {}, (_not_written(error),))
+    return Packed(archive, receipt, (*_as_saved(found), *_twins(found), *left_out))
+
+
+def _refused(archive: Path) -> str:
+    """Why no zip is written there, where that would take another file's place; empty where it may be."""
+    name = clean(archive.name) or "."
+    if archive.suffix.lower() != ".zip":
+        return f"{name} is not the name of a zip; leave it out, or give one that ends in .zip."
+    try:
+        with zipfile.ZipFile(archive) as before:
+            ours = RECEIPT in before.namelist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        ours = False
+    except OSError:  # there is none, or else writing it says why not
+        return ""
+    return "" if ours else f"{name} is there already, and was not packed by this; give the zip another name."
+
+
+def _not_written(error: OSError) -> str:
+    name = f" ({clean(Path(str(error.filename)).name)})" if error.filename else ""
+    # On Windows nobody else may write to a file, or replace it, while a program has it open.
+    closed = " Close programs that have the file open, and try again." if isinstance(error, PermissionError) else ""
+    return f"Nothing was packed{name}: {clean(error.strerror or error).rstrip('.')}.{closed}"
+
+
+def _twins(found: Mapping[str, Saved]) -> list[str]:
+    """Which file of a notebook that lies there as .ipynb and as .py was left out, and why."""
+    said = []
+    for one in found.values():
+        twin = one.path.with_suffix(".py" if one.path.suffix == ".ipynb" else ".ipynb")
+        if not twin.is_file() or twin.is_symlink():
+            continue
+        why = f"{clean(one.path.name)} has as much or more in it."
+        try:
+            if len(saved.read(twin).written) > len(one.written):  # only the caller's own file goes before more
+                why = f"you called `pack()` in {clean(one.path.name)}. To pack the other: `attnlab pack` in a terminal."
+        except Unreadable as problem:
+            why = str(problem)
+        said.append(f"{clean(twin.name)} was left out: {why}")
+    return said
 
 
 def _save_first(here: Saved, differ: list[str]) -> str:
@@ -161,7 +211,8 @@ def _save_first(here: Saved, differ: list[str]) -> str:
     return (
         f"{clean(here.path.name)} on the disk is not what you ran: {listed} "
         f"{'differs' if len(differ) == 1 else 'differ'}. Save the notebook (Ctrl+S, or ⌘S), and run this cell again. "
-        "If you changed a cell and did not run it, run it first."
+        "If you changed a cell and did not run it, run it first. "
+        "`pack(unsaved=True)` packs what is on the disk all the same."
     )
 
 
@@ -224,7 +275,7 @@ def _imported(source: str) -> set[str]:
 def _content(path: Path, most: int) -> bytes:
     """A file's bytes; a link is never followed, nor is more read than its size was."""
     if path.is_symlink():
-        raise Unreadable(f"{clean(path.name)} is a link to another file, and links are not packed")
+        raise Unreadable(f"{clean(path.name)} is a link to another file, and links are not packed.")
     with path.open("rb") as file:
         return file.read(most)
 
@@ -271,5 +322,7 @@ def _write(archive: Path, files: Mapping[str, bytes]) -> None:
     try:
         draft.write_bytes(packed.getvalue())
         draft.replace(archive)
+    except OSError as error:  # of the zip, and not of a draft that nobody knows
+        raise OSError(error.errno, error.strerror, str(archive)) from None
     finally:
         draft.unlink(missing_ok=True)

@@ -14,6 +14,8 @@ from attnlab.step import KINDS
 from attnlab.steps import BY_ID
 
 BAR = 20
+#: Of a line in a terminal, by its first character, which says the same.
+STYLES = {"✓": "green", "✗": "red", "!": "red", "○": "dim", "…": "dim", "■": "yellow", "?": "bold yellow"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -137,14 +139,18 @@ def text(reports: tuple[StepReport, ...], *, with_notes: bool = True) -> str:
         for function, items in by_function(report):
             lines.append(f"  {function}")
             for item in items:
-                lines.append(f"    {item.state}: {item.sentence}")
-                lines += [f"        {detail}" for detail in item.details[:1]]
-                lines += [f"          {row}" for row in as_text(item.picture)] if item.picture else []
-                lines += [f"        {detail}" for detail in item.details[1:]]
+                lines += line_text(item)
         lines.append("")
     if with_notes:
         lines += notes(reports)
     return "\n".join(lines).rstrip()
+
+
+def line_text(item: Line) -> list[str]:
+    """A line with its details as plain text; a picture stands right below what came back."""
+    drawn = as_text(item.picture) if item.picture else []
+    details = [f"        {detail}" for detail in item.details]
+    return [f"    {item.state}: {item.sentence}", *details[:1], *(f"          {row}" for row in drawn), *details[1:]]
 
 
 def progress_line(reports: tuple[StepReport, ...]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType
 
-from attnlab.files import Unreadable, cells, contents, notebook_of
+from attnlab.files import SUFFIXES, Unreadable, cells, contents, notebook_of, sources
 from attnlab.run_file import without_magics
 from attnlab.step import LAB
 from attnlab.steps import BY_ID, NOTEBOOKS, functions
@@ -61,12 +61,13 @@ def read(path: Path) -> Saved:
 def beside(folder: Path) -> dict[str, Saved]:
     """The lab's notebooks in a folder by their names: of a notebook and a module the one with more written in it.
 
-    A file of another name counts where there is none of the right one. Links are not followed.
+    A file of another name counts where there is none of the right one. Links are not followed. Unreadable where the
+    folder is.
     """
     found: dict[str, Saved] = {}
     others = []
-    for path in sorted(folder.iterdir()):
-        if path.suffix not in (".ipynb", ".py") or path.is_symlink() or not path.is_file():
+    for path in sources(folder):
+        if path.is_symlink():
             continue
         try:
             saved = read(path)
@@ -75,12 +76,17 @@ def beside(folder: Path) -> dict[str, Saved]:
         known = found.get(saved.notebook)
         if path.stem != saved.notebook:
             others.append(saved)
-        elif known is None or len(saved.written) > len(known.written):
+        elif known is None or _rank(saved) < _rank(known):
             found[saved.notebook] = saved
-    for saved in sorted(others, key=lambda one: -len(one.written)):
+    for saved in sorted(others, key=_rank):
         if saved.defined:
             found.setdefault(saved.notebook, saved)
     return {name: found[name] for name in NOTEBOOKS if name in found}
+
+
+def _rank(one: Saved) -> tuple[int, bool]:
+    """What comes first counts: the file with more written in it, and of two alike the notebook, as for a grader."""
+    return -len(one.written), one.path.suffix != ".ipynb"
 
 
 def without_twins(paths: Iterable[Path]) -> tuple[list[Path], list[str]]:
@@ -102,9 +108,9 @@ def without_twins(paths: Iterable[Path]) -> tuple[list[Path], list[str]]:
             others += [known.path] if known is not None else []
             kept[one.notebook] = one
             continue
-        first, second = sorted((known, one), key=lambda saved: len(saved.written))
-        kept[one.notebook] = second
-        said.append(f"{clean(first.path.name)} was not checked: {clean(second.path.name)} has as much or more in it.")
+        first, second = sorted((known, one), key=_rank)
+        kept[one.notebook] = first
+        said.append(f"{clean(second.path.name)} was not checked: {clean(first.path.name)} has as much or more in it.")
     return sorted([*others, *(one.path for one in kept.values())]), said
 
 
@@ -128,12 +134,26 @@ def is_written(node: Definition) -> bool:
 
 def current_notebook(names: Mapping[str, object]) -> str:
     """Which notebook the caller is: as Jupyter or VS Code calls its file, and otherwise by the names that it binds."""
-    for told in (os.environ.get("JPY_SESSION_NAME"), names.get("__vsc_ipynb_file__")):
-        stem = Path(str(told)).stem if told else ""
-        if stem in NOTEBOOKS:
-            return stem
+    told = _told(names)
+    if told is not None:
+        return told.stem
     bound = {name: sum(key in names for key in functions(name)) for name in NOTEBOOKS}
     return max(NOTEBOOKS, key=lambda name: bound[name])
+
+
+def called_from(folder: Path, names: Mapping[str, object]) -> Saved | None:
+    """The caller's own file, where Jupyter or VS Code names it and it lies in the folder; Unreadable where it is."""
+    told = _told(names)
+    if told is None or told.suffix not in SUFFIXES:
+        return None
+    own = folder / told.name
+    return read(own) if own.is_file() and not own.is_symlink() else None
+
+
+def _told(names: Mapping[str, object]) -> Path | None:
+    """What Jupyter or VS Code calls the caller's file, if that is the name of a notebook of the lab."""
+    asked = (os.environ.get("JPY_SESSION_NAME"), names.get("__vsc_ipynb_file__"))
+    return next((path for path in (Path(str(told)) for told in asked if told) if path.stem in NOTEBOOKS), None)
 
 
 def not_saved(names: Mapping[str, object], saved: Saved) -> list[str]:
@@ -156,7 +176,7 @@ def _as_run(name: str, value: object) -> Definition | None:
     if code is None or shell is None or Path(code.co_filename).exists():
         return None  # no cell of a notebook: there is a file
     source = "".join(linecache.getlines(code.co_filename))
-    return next((node for node in definitions(source) if node.name == name), None)
+    return {node.name: node for node in definitions(source)}.get(name)  # the last one, as in read()
 
 
 def _worth(path: Path) -> dict[str, Worth]:

@@ -57,7 +57,7 @@ class Summary:
             if not self._entry(step).passed_at:
                 self._entry(step).passed_at = _now()
                 self._write()
-        elif saved and not report.untouched and report.outcomes:
+        elif saved and not report.untouched and report.outcomes and not self._entry(step).passed_at:
             entry = self._entry(step)
             entry.tries += 1
             for section in dict.fromkeys(o.read for o in report.outcomes if o.verdict in ("failed", "error")):
@@ -80,7 +80,7 @@ class Summary:
         """The file."""
         kept = [step for steps in NOTEBOOKS.values() for step in steps if step.id in self.entries]
         held = sum(bool(self.entries[step.id].passed_at) for step in kept)
-        told = f"Tasks that you worked on: {len(kept)}. Of these, {held} pass their public checks."
+        told = f"Tasks that you worked on: {len(kept)}. Of these, {held} have passed their public checks."
         lines = ["# What you did in the lab", "", told]
         for notebook in dict.fromkeys(step.notebook for step in kept):
             head = f"| {KINDS[notebook]} | Public checks | Saves before that | Hints read | Solution |"

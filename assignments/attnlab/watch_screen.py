@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable, Iterator
 
@@ -15,13 +16,10 @@ from attnlab.steps import NOTEBOOKS
 from attnlab.watch import LOOK, Watch
 from attnlab.words import clean
 
-#: By the first character of a line; the character says the same.
-STYLES = {"✓": "green", "✗": "red", "!": "red", "○": "dim", "…": "dim", "■": "yellow", "?": "bold yellow"}
-
 #: A check that takes longer says for how long it has been running.
 LONG = 2.0
 
-_MORE = "… {count} more lines, for which this window is too small: attnlab check --step {step} shows them."
+_MORE = "… {count} more lines, for which this window is too small: {command} shows them."
 
 
 def watch_until_the_end(watch: Watch, as_json: Callable[[Watch], str] | None = None) -> None:
@@ -40,7 +38,7 @@ def watch_until_the_end(watch: Watch, as_json: Callable[[Watch], str] | None = N
                 if interactive:
                     now = (*parts(watch), console.size)
                     if now != shown:
-                        _draw(console, *now[:3], step=watch.current.id if watch.current else "")
+                        _draw(console, *now[:3], command=_all_of_it(watch))
                         shown = now
                 elif not watch.busy and watch.finished != shown:
                     shown = watch.finished
@@ -111,8 +109,7 @@ def _report(report: StepReport) -> Iterator[str]:
             yield f"    ✓ {holding} {'check holds' if holding == 1 else 'checks hold'}"
         for item in items:
             if item.verdict != "passed":
-                yield f"    {item.state}: {item.sentence}"
-                yield from (f"        {detail}" for detail in item.details)
+                yield from panel.line_text(item)
     if report.written:
         yield f"  {report.written}"
 
@@ -142,11 +139,17 @@ def _plain(watch: Watch) -> str:
     return "\n".join([*lines, "Watching; save the file to check again, Ctrl-C to stop."])
 
 
-def _draw(console: Console, top: list[str], middle: list[str], bottom: list[str], *, step: str) -> None:
+def _all_of_it(watch: Watch) -> str:
+    """The command that shows the present task without a window."""
+    step = f" --step {watch.current.id}" if watch.current else ""
+    return f"attnlab check {clean(shlex.quote(str(watch.path)), 4096)}{step}"
+
+
+def _draw(console: Console, top: list[str], middle: list[str], bottom: list[str], *, command: str) -> None:
     room = max(1, console.height - len(_wrapped(console, top)) - len(_wrapped(console, bottom)) - 1)
     lines = _wrapped(console, middle)
     if len(lines) > room and not bottom[-1].startswith("s or space"):  # a solution is read by scrolling
-        cut = _wrapped(console, [_MORE.format(count=len(lines) - room + 1, step=step)])
+        cut = _wrapped(console, [_MORE.format(count=len(lines) - room + 1, command=command)])
         lines = [*lines[: max(0, room - len(cut))], *cut]
     console.clear()
     for line in [*_wrapped(console, top), *lines, *_wrapped(console, bottom)]:
@@ -158,7 +161,7 @@ def _wrapped(console: Console, lines: list[str]) -> list[Text]:
     found: list[Text] = []
     for line in lines:
         indent = line[: len(line) - len(line.lstrip())]
-        style = STYLES.get(line.strip()[:1], "")
+        style = panel.STYLES.get(line.strip()[:1], "")
         for part in Text(line.strip(), style).wrap(console, max(20, console.width - len(indent))) or [Text("")]:
             part.pad_left(len(indent))
             found.append(part)

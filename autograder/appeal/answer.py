@@ -9,7 +9,6 @@ from pathlib import Path
 from autograder import engine, provenance, submission
 from autograder.appeal.find import Shown, show
 from autograder.course import load, signatures
-from autograder.discover import Handed
 from autograder.names import display_name
 from autograder.result import CheckResult, Result
 from autograder.results import Kept, write_file
@@ -57,12 +56,12 @@ def asker(
         asked.add(key)
         declared, title = titles[check.id]
         found = show(declared, title, read, settings)
-        return _lines(found, out / "appeals" / kept.stem / f"{check.id}.py", handed)
+        return _lines(found, out / "appeals" / kept.stem / f"{check.id}.py")
 
     return ask, [] if _as_graded(result, read, settings) else [OTHER_FILES]
 
 
-def _lines(found: Shown | str, path: Path, handed: Handed) -> list[str]:
+def _lines(found: Shown | str, path: Path) -> list[str]:
     if isinstance(found, str):
         return [f"  {found}"]
     lines = [f"  {PUBLIC}", f"    {found.call}"]

@@ -60,9 +60,13 @@ def builds_on(assignment: str) -> dict[str, tuple[str, ...]]:
 
 
 def _rule(assignment: str) -> ModuleType | None:
+    package = f"autograder.checks.{assignment}"
     try:
-        return importlib.import_module(f"autograder.checks.{assignment}.carry_over")
-    except ModuleNotFoundError:
+        return importlib.import_module(f"{package}.carry_over")
+    except ModuleNotFoundError as error:
+        # Another module that is missing is a fault of the rule.
+        if error.name not in (package, f"{package}.carry_over"):
+            raise
         return None
 
 

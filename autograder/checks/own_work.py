@@ -18,7 +18,8 @@ def own_work(lab: Lab, name: str, *args: Any, **kwargs: Any) -> Any:
     answer, seen = lab.watched(name, *args, **kwargs)
     if seen:
         raise CheckFailed(
-            f"While {name} ran, {' and '.join(seen)} was called. Section 7.9, step 1 asks for your own work "
-            "and no attention library; torch.exp, einsum and logsumexp are not meant by this and are fine."
+            f"While {name} ran, {' and '.join(seen)} {'was' if len(seen) == 1 else 'were'} called. "
+            "Section 7.9, step 1 asks for your own work and no attention library; torch.exp, einsum and logsumexp are "
+            "not meant by this and are fine."
         )
     return answer

@@ -28,7 +28,7 @@ from autograder.course import Course, CourseError, ShowChecks
 from autograder.discover import Handed
 from autograder.disk import CannotRead
 from autograder.kit import kit_version
-from autograder.result import CheckResult, Result
+from autograder.result import Result
 from autograder.sandbox.launch import NoIsolation
 from autograder.settings import Settings
 from autograder.trees import folder_on_disk
@@ -116,11 +116,6 @@ def grade(source: Path, handed_in: Path, name: str = "submission", received: dat
         which = ", ".join(errors[:3]) + (" …" if len(errors) > 3 else "")
         raise NoMark(GRADER_ERROR.format(n=len(errors), total=len(result.checks), which=which))
     return Graded(result=result, handed_in=tuple(found.notebooks), show=settings.course.show_checks)
-
-
-def is_by_person(check: CheckResult) -> bool:
-    """Whether a person marks it, also where there was nothing to mark."""
-    return check.id.endswith(".by_person")
 
 
 def close_to_others(folder: Path) -> None:

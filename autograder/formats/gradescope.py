@@ -21,7 +21,7 @@ from autograder.formats import carried
 from autograder.formats.carried import NoMark
 from autograder.names import display_name
 from autograder.pages.words import UNDECIDED, WORDING, task_name
-from autograder.result import CheckResult, Result, mark_of
+from autograder.result import CheckResult, Result, is_by_person, mark_of
 from autograder.sandbox.launch import NoIsolation
 from autograder.spelling import clip
 from autograder.table import number
@@ -102,7 +102,7 @@ def output(check: CheckResult) -> str:
     said = [f"{wording.sign} {wording.word}", check.message or UNDECIDED.get(check.verdict, "")]
     if check.verdict == "by_person":
         said.append(BY_HAND.format(points=number(check.max_points)))
-    elif carried.is_by_person(check):
+    elif is_by_person(check):
         del said[0]  # nothing was looked at that could hold or not
     elif check.verdict in UNDECIDED:
         said.append(WAITS.format(points=number(check.max_points)))
@@ -120,7 +120,7 @@ def _tests(checks: Iterable[CheckResult], show: ShowChecks) -> Iterator[dict[str
                 "output": output(check),
                 "extra_data": {"id": check.id, "verdict": check.verdict, "suspect": check.suspect},
             }
-            if not (carried.is_by_person(check) or check.verdict in UNDECIDED):
+            if not (is_by_person(check) or check.verdict in UNDECIDED):
                 passed = check.verdict == "passed"
                 test |= {
                     "score": check.points,

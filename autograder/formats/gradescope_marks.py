@@ -57,7 +57,8 @@ def export(results: Sequence[Result], course: Course, sheet: Sheet | None, marki
         if not sheet.cell(row, most).strip():
             sheet.put(row, most, platforms or number(maximum))
         if not sheet.cell(row, state).strip():
-            sheet.put(row, state, "Missing")
+            # Handed in, and not marked: an error of the grader is in it.
+            sheet.put(row, state, "" if row in found[0] else "Missing")
     if all(person.ids or person.others for person in people):
         shield(sheet, (sheet.column(name) for name in NAMES))
     made.content = sheet.content()

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from autograder.course import Course
 from autograder.formats import FormatError
-from autograder.formats.roster import Export, Line, Person, counted, spoilt, status, undecided
+from autograder.formats.roster import Export, Line, Person, counted, status, undecided
 from autograder.formats.sheet import Sheet
 from autograder.names import display_name
-from autograder.result import Result, mark_of
+from autograder.result import Result, mark_of, spoilt
 from autograder.table import number
 
 #: Names that one sentence lists.
@@ -80,6 +80,7 @@ def fill(
         if not theirs:
             if marking.missing_zero:
                 line.written = show(0.0)
+                changed += _replaces(before, line.written)
                 sheet.put(person.row, column, line.written)
             continue
         result, others = counted(theirs, course.policy.attempts)
@@ -89,7 +90,7 @@ def fill(
             notes.append("not written: an error of the grader is in it")
         else:
             line.written = show(mark_of(result))
-            changed += before not in ("", "-", line.written)
+            changed += _replaces(before, line.written)
             sheet.put(person.row, column, line.written)
             if also is not None:
                 also(person.row, result)
@@ -121,8 +122,13 @@ def _shown(sheet: Sheet, maximum: float, platforms: str, marking: Marking) -> Ca
     return show
 
 
+def _replaces(before: str, written: str) -> bool:
+    """Whether another mark stood in the cell; ``240.00`` and ``240`` are one."""
+    return before not in ("", "-", written) and _read(before) != _read(written)
+
+
 def _read(text: str) -> float | None:
-    """A maximum as a platform writes it, with a point or a comma; None where there is no number."""
+    """A mark or a maximum as a platform writes it, with a point or a comma; None where there is no number."""
     try:
         return float(text.strip().replace(",", "."))
     except ValueError:

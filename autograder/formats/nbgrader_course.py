@@ -188,6 +188,7 @@ class SubmissionExporter(NotebookExporter):
     def _grade(self, first: str) -> None:
         """Grade ``first`` and everybody after it, in the order that nbgrader goes through them."""
         from autograder import grade
+        from autograder.workers import cores
 
         folders = sorted(self._converter.assignments)
         rest = folders[folders.index(self._submitted(first)) :]
@@ -300,11 +301,6 @@ def not_plain(folder: str) -> Iterator[str]:
             path = f"{place}{os.sep}{file}"
             if not stat.S_ISREG(os.lstat(path).st_mode):
                 yield path
-
-
-def cores() -> int:
-    """Processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextlib.contextmanager

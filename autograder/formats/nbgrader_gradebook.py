@@ -21,11 +21,9 @@ from sqlalchemy.exc import SAWarning
 
 from autograder.course import UNITS_PER_POINT, Course, units
 from autograder.formats import FormatError
-from autograder.pages.words import WORDING, lost
-from autograder.result import WAITING_FOR_A_MACHINE, CheckResult, Result
-
-#: Verdicts that leave a cell of the gradebook to a person.
-_OPEN = (*WAITING_FOR_A_MACHINE, "grader_error")
+from autograder.pages.words import UNDECIDED, WORDING, lost
+from autograder.result import CheckResult, Result
+from autograder.table import points
 
 ANOTHER_VERSION = (
     "nbgrader's gradebook was made from another version of {assignment}: {what}. Run `nbgrader generate_assignment "
@@ -88,11 +86,6 @@ def write_marks(
     gradebook.db.commit()
 
 
-def machine_points(checks: Sequence[CheckResult]) -> float:
-    """The sum of points, to the last digit."""
-    return sum(units(check.points) for check in checks) / UNITS_PER_POINT
-
-
 def late_penalties(result: Result, course: Course) -> dict[str, float]:
     """A submission's late penalty as nbgrader keeps it, by notebook: from the first one on, while it has points."""
     left, parts = units(result.late_penalty), {}
@@ -135,10 +128,10 @@ def _score(grade: Any, checks: Sequence[CheckResult]) -> bool:
     """Enter the machine's points of one cell; whether a decided score changed."""
     before = grade.auto_score
     verdicts = {check.verdict for check in checks}
-    waits = bool(verdicts & {*_OPEN, "by_person"})
+    waits = bool(verdicts & UNDECIDED.keys())
     # A cell of which nothing is decided has no score yet; one that waits in part has that of the rest.
-    undecided = waits and all(check.verdict in (*_OPEN, "by_person") for check in checks)
-    grade.auto_score = None if undecided or "grader_error" in verdicts else machine_points(checks)
+    undecided = waits and verdicts <= UNDECIDED.keys()
+    grade.auto_score = None if undecided or "grader_error" in verdicts else points([check.points for check in checks])
     if grade.manual_score is None:
         grade.needs_manual_grade = waits
     return before is not None and before != grade.auto_score

@@ -33,7 +33,7 @@ from otter.test_files.exception_test import ExceptionTestFile
 from autograder.formats import carried, gradescope, otter
 from autograder.formats.carried import Graded, NoMark
 from autograder.pages.words import UNDECIDED
-from autograder.result import CheckResult
+from autograder.result import CheckResult, is_by_person
 
 #: What Otter writes; the second is its own object, which ``otter run`` and ``otter grade`` read back.
 RESULTS = ("results.json", "results.pkl")
@@ -106,7 +106,7 @@ def grading_results(graded: Graded) -> GradingResults:
     files = []
     for task, group in groupby(graded.result.checks, lambda check: check.task):
         checks = list(group)
-        waits = [c for c in checks if carried.is_by_person(c) or c.verdict in UNDECIDED]
+        waits = [c for c in checks if is_by_person(c) or c.verdict in UNDECIDED]
         decided = [c for c in checks if c not in waits]
         if decided:
             files.append(_question(task, decided, [c.max_points for c in decided], visible))

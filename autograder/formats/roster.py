@@ -126,11 +126,6 @@ def undecided(result: Result) -> str:
     return "; ".join(waiting)
 
 
-def spoilt(result: Result) -> bool:
-    """Whether an error of the grader is in it: its mark must not be given out."""
-    return any(check.verdict == "grader_error" for check in result.checks)
-
-
 def listing(lines: Iterable[Line]) -> bytes:
     """Everybody with what became of them, as a CSV file of ours."""
     text = io.StringIO(newline="")

@@ -78,9 +78,9 @@ def read(path: Path) -> Sheet:
     mark, encoding = _encoding(data)
     text = data[len(mark) :].decode(encoding)
     line = text.partition("\n")[0]
-    delimiter = max(DELIMITERS, key=lambda one: len(next(csv.reader([line], delimiter=one), [])))
     before = csv.field_size_limit(MAX_CELL)
     try:
+        delimiter = max(DELIMITERS, key=lambda one: len(next(csv.reader([line], delimiter=one), [])))
         rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter))
     except csv.Error as error:
         raise FormatError(f"{path} is no CSV file: {error}.") from None

@@ -80,14 +80,13 @@ def class_page(
     )
 
 
-def _row(kept: Kept, checks: str = "") -> Row:
+def _row(kept: Kept) -> Row:
     return Row(
         name=display_name(kept.result.submission),
         href=quote(f"feedback/{kept.stem}.html"),
         result=kept.result,
         mark=mark_of(kept.result),
         state="provisional" if kept.result.provisional else "to be read" if kept.result.manual_points else "final",
-        checks=checks,
     )
 
 

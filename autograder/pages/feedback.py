@@ -16,7 +16,7 @@ from autograder.names import display_name
 from autograder.pages import words
 from autograder.pages.render import Hint, environment
 from autograder.pages.reveals import Reveals
-from autograder.result import CheckResult, Example, mark_of
+from autograder.result import CheckResult, Example, is_by_person, mark_of
 from autograder.results import Kept
 from autograder.suspects.registry import LOOKS_LIKE
 from autograder.table import points
@@ -229,7 +229,7 @@ def _missing(checks: Sequence[CheckResult]) -> str:
     """Why nothing of a notebook was graded, where one thing is all that there is to say."""
     if any(check.verdict != "submission_error" for check in checks):
         return ""
-    said = {check.message or "" for check in checks if not check.id.endswith(".by_person")}
+    said = {check.message or "" for check in checks if not is_by_person(check)}
     return said.pop() if len(said) == 1 and len(checks) > 1 else ""
 
 

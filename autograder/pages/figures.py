@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import StatisticsError, correlation, fmean, median
 
 from autograder.pages.words import lost
-from autograder.result import CheckResult, mark_of
+from autograder.result import CheckResult, is_by_person, mark_of
 from autograder.results import Kept
 from autograder.table import points
 
@@ -118,7 +118,7 @@ def by_task(kept: Sequence[Kept]) -> list[TaskFigures]:
             tasks.setdefault((check.notebook, check.task), []).append(check)
         for key, checks in tasks.items():
             worth[key] = max(worth.get(key, 0.0), points([c.max_points for c in checks]))
-            decided = [c for c in checks if c.verdict in DECIDED and not read_by_person(c)]
+            decided = [c for c in checks if c.verdict in DECIDED and not is_by_person(c)]
             most = points([c.max_points for c in decided])
             fractions = found.setdefault(key, [])
             if most > 0:
@@ -135,7 +135,7 @@ def by_check(kept: Sequence[Kept]) -> list[CheckFigures]:
     found: dict[str, list[tuple[bool, float]]] = {}
     for one in kept:
         for check in one.result.checks:
-            if read_by_person(check):
+            if is_by_person(check):
                 continue
             first.setdefault(check.id, check)
             answers = found.setdefault(check.id, [])
@@ -147,11 +147,6 @@ def by_check(kept: Sequence[Kept]) -> list[CheckFigures]:
         rate = passed / len(answers) if answers else None
         figures.append(CheckFigures(first[name], len(answers), passed, rate, discrimination(answers)))
     return figures
-
-
-def read_by_person(check: CheckResult) -> bool:
-    """Whether it is an answer in words, whatever became of it."""
-    return check.id.endswith(".by_person")
 
 
 def discrimination(answers: Sequence[tuple[bool, float]]) -> float | None:

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from autograder import failures, wire
-from autograder.sandbox import launch
+from autograder.sandbox import keeper, launch
 
 #: Seconds for a fork to come up or report its end; it takes some 20 ms, or more on a machine that is busy.
 GRACE = 10.0
@@ -191,6 +191,7 @@ class Sandbox:
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._folder: str | None = None
+        self._user: launch.User | None = None
         self._lost = 0
 
     def lost(self) -> int:
@@ -205,11 +206,15 @@ class Sandbox:
         """A fresh process. Raises ``launch.NoIsolation`` where the sandbox cannot be started at all."""
         for _attempt in range(3):
             if self._process is None:
-                self._process, self._control, self._folder = launch.start(self.isolation, self._limits, self._device)
+                if self.isolation == "user" and self._user is None:
+                    self._user = launch.claim_user()
+                self._process, self._control, self._folder = launch.start(
+                    self.isolation, self._limits, self._device, self._user
+                )
             assert self._control is not None
             ours, theirs = socket.socketpair()
             lifeline, keeper_end = socket.socketpair()
-            home = launch.fresh_home(self._folder, self.isolation)
+            home = launch.fresh_home(self._folder, self._user)
             request = json.dumps({"home": home} if home else {}).encode()
             try:
                 socket.send_fds(self._control, [request], [theirs.fileno(), keeper_end.fileno()])
@@ -239,6 +244,11 @@ class Sandbox:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
             self._folder = None
+        if self._user is not None:
+            # The keepers of forks that were still running went with the warm parent.
+            keeper.sweep(self._user.uid)
+            self._user.claim.close()
+            self._user = None
 
     def __enter__(self) -> Sandbox:
         return self

@@ -18,9 +18,9 @@ import sys
 import tempfile
 from importlib import util
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from autograder.sandbox import gpu
+from autograder.sandbox import gpu, syscalls
 
 Isolation = Literal["bubblewrap", "user", "none"]
 #: ``cuda``: the submission can reach the machine's GPU.
@@ -28,8 +28,9 @@ Device = Literal["cpu", "cuda"]
 
 KIT = "/kit"
 HOME = "/home/student"
-#: The user that submissions run as under the isolation ``user``; nobody has it.
-UID = 64_000
+#: The first of the users that submissions run as under the isolation ``user``, and how many there are: nobody has
+#: them, and 65,534 is the kernel's own.
+UID, USERS = 64_000, 1500
 PACKAGE = Path(__file__).resolve().parent.parent
 #: Modules of the grader that the sandbox needs: how to talk, how to run cells, how to run them on a GPU. No check,
 #: no reference.
@@ -44,6 +45,7 @@ SHIPPED = (
     "sandbox/__init__.py",
     "sandbox/child.py",
     "sandbox/forbidden.py",
+    "sandbox/keeper.py",
     "sandbox/otter_client.py",
     "sandbox/reachable.py",
     "sandbox/shell.py",
@@ -112,8 +114,10 @@ def unavailable(isolation: Isolation) -> str | None:
     if isolation == "user":
         if not hasattr(os, "geteuid") or os.geteuid() != 0:
             return "running as another user needs root"
-        # The interpreter itself can be opened up (reachable.py): what lies around it is other interpreters. What lies
-        # around an environment may well be a course.
+        if syscalls.program(os.uname().machine, ()) is None:
+            return "its network is closed by a filter of system calls, which is known for x86-64 and 64-bit Arm only"
+        # The interpreter itself can be opened up (reachable.py). That opens what lies between it and the closed folder
+        # too: other interpreters. What lies around an environment may well be a course.
         closed = [folder for folder in closed_to_others() if not Path(folder).is_relative_to(sys.base_prefix)]
         if closed:
             return f"other users cannot read {closed[0]}; put the environment where they can, such as /opt"
@@ -247,23 +251,50 @@ def attnlab_folder() -> Path | None:
     return beside if beside.is_dir() else None
 
 
-def fresh_home(folder: str | None, isolation: Isolation) -> str | None:
+class User(NamedTuple):
+    """A user of the machine that the submissions of one sandbox run as, its own while ``claim`` is open."""
+
+    uid: int
+    claim: socket.socket
+
+
+def claim_user() -> User:
+    """One that no other sandbox has: the same user could read the other's files, stop its processes and use up its
+    share of them. Raises ``NoIsolation`` where all are taken.
+    """
+    claim = socket.socket(socket.AF_UNIX)
+    for number in range(USERS):
+        uid = UID + (os.getpid() + number) % USERS
+        try:
+            # A name without a file, which the kernel gives to one process and takes back when that ends.
+            claim.bind(f"\0attnlab-user-{uid}")
+        except OSError:
+            continue
+        return User(uid, claim)
+    claim.close()
+    raise NoIsolation(f"All {USERS} users that submissions run as are taken; close other graders on this machine.")
+
+
+def fresh_home(folder: str | None, user: User | None) -> str | None:
     """An empty folder for one fork, where it cannot be given a private file system; None where it can."""
     if folder is None:
         return None
     home = tempfile.mkdtemp(prefix="home-", dir=folder)
-    if isolation == "user":
-        os.chown(home, UID, UID)
+    if user is not None:
+        os.chown(home, user.uid, user.uid)
     return home
 
 
 def start(
-    isolation: Isolation, limits: dict[str, int | float], device: Device = "cpu"
+    isolation: Isolation, limits: dict[str, int | float], device: Device = "cpu", user: User | None = None
 ) -> tuple[subprocess.Popen[bytes], socket.socket, str | None]:
     """Start a warm parent. Gives the process, its control socket, and a folder to remove afterwards.
 
-    Raises ``NoIsolation`` where it does not come up.
+    ``user``: as which its submissions run under the isolation ``user``. Raises ``NoIsolation`` where it does not come
+    up.
     """
+    if isolation == "user" and user is None:
+        raise ValueError("the isolation `user` needs a user")
     ours, theirs = socket.socketpair()
     environment = {**ENVIRONMENT, **{k: os.environ[k] for k in PASSED_ON if k in os.environ}}
     preload: tuple[str, ...] = PRELOAD
@@ -277,7 +308,7 @@ def start(
         "kit": KIT,
         "preload": preload,
         "environment": environment,
-        "uid": UID,
+        "uid": None if user is None else user.uid,
         "private": private_folders(),
         "closed": closed_to_others() if isolation == "user" else [],
         **limits,
@@ -292,7 +323,7 @@ def start(
         script = f"{KIT}/autograder/sandbox/warm.py"
     else:
         folder = tempfile.mkdtemp(prefix="attnlab-")
-        kit, home = Path(folder) / "kit", fresh_home(folder, isolation)
+        kit, home = Path(folder) / "kit", fresh_home(folder, user)
         for name in SHIPPED:
             target = kit / "autograder" / name
             target.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,8 @@ from typing import Any
 def open_up(folders: list[str]) -> None:
     """Let another user import from these folders although one above them is closed to others, such as a home.
 
-    A path through an open descriptor begins at the folder itself. What is above it stays closed.
+    A path through an open descriptor begins at the folder itself, and ``..`` leads on from there: whatever lies between
+    the folder and the closed one can be read as well, as far as its own mode lets others.
     """
     if not folders:
         return

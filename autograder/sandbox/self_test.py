@@ -29,6 +29,8 @@ LIMITS: dict[str, int | float] = {"memory_mib": 300, "processes": 40, "file_mib"
 #: Seconds that one attempt has; and for the one that never ends.
 SECONDS, SHORT_SECONDS = 30.0, 1.0
 ENVIRONMENT_NAME = "AUTOGRADER_SELF_TEST"
+#: What the probe calls those things it finds that are no file.
+IN_MEMORY = ("a value in memory", "a semaphore", "a message queue")
 
 #: What each isolation promises. A separate user still sees the machine's files and processes.
 EVERYWHERE = (
@@ -65,7 +67,7 @@ def run(isolation: launch.Isolation) -> list[Broken]:
     """The promised layers that do not hold, a few seconds of work. Raises ``launch.NoIsolation``."""
     promised = PROMISED[isolation]
     found: dict[str, str | None] = {}
-    with _canaries() as canaries, Sandbox(isolation, LIMITS) as sandbox:
+    with _canaries(isolation) as canaries, Sandbox(isolation, LIMITS) as sandbox:
         with _session(sandbox) as lab:
             for layer, attempt in _ATTEMPTS.items():
                 if layer in promised:
@@ -88,35 +90,49 @@ def _left_over(sandbox: Sandbox, *, files: bool) -> dict[str, str | None]:
     except failures.SubmissionFault as fault:
         why = f"could not be tried ({fault.message.rstrip('.')})"
         return {"memory left": why, "files left": why}
-    found = [t for t in left if t != "memory"]
+    memory = [t for t in left if t in IN_MEMORY]
+    found = [t for t in left if t not in IN_MEMORY]
     return {
-        "memory left": "the next submission finds what one before it had in memory" if "memory" in left else None,
+        "memory left": f"the next submission finds what one before it had: {', '.join(memory)}" if memory else None,
         "files left": f"the next submission finds {', '.join(found)}" if found else None,
     }
 
 
 @dataclass(frozen=True)
 class _Canaries:
-    """What no submission may find: a value in the grader's environment, a file, and a server."""
+    """What no submission may find: a value in the grader's environment, a file, a server, and a socket for datagrams.
+
+    ``descriptors``: how many it has: its own, and under ``user`` one for each closed folder that it imports from.
+    """
 
     value: str
     files: list[str]
     port: int
+    datagrams: str
+    descriptors: int
 
 
 @contextmanager
-def _canaries() -> Iterator[_Canaries]:
+def _canaries(isolation: launch.Isolation) -> Iterator[_Canaries]:
     value = secrets.token_hex(12)
+    descriptors = 1 + (len(launch.closed_to_others()) if isolation == "user" else 0)
     os.environ[ENVIRONMENT_NAME] = value
     try:
         with (
             tempfile.NamedTemporaryFile("w", suffix=".self-test", encoding="utf-8") as planted,
             socket.create_server(("127.0.0.1", 0)) as server,
+            # The name of a socket has room for 107 bytes, which another temporary folder might use up.
+            tempfile.TemporaryDirectory(dir="/tmp") as folder,
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as datagrams,
         ):
+            address = str(Path(folder) / "datagrams")
+            datagrams.bind(address)
+            os.chmod(folder, 0o755)
+            os.chmod(address, 0o777)
             planted.write(value)
             planted.flush()
             files = [planted.name, str(launch.PACKAGE / "checks"), str(launch.PACKAGE / "reference"), "/etc/passwd"]
-            yield _Canaries(value, files, server.getsockname()[1])
+            yield _Canaries(value, files, server.getsockname()[1], address, descriptors)
     finally:
         del os.environ[ENVIRONMENT_NAME]
 
@@ -142,7 +158,7 @@ def _try(attempt: Callable[[Lab, _Canaries], str | None], lab: Lab, canaries: _C
 
 # ---- the layers
 def _network(lab: Lab, canaries: _Canaries) -> str | None:
-    reached = _attempt(lambda: lab.dial(canaries.port))
+    reached = _attempt(lambda: lab.dial(canaries.port, canaries.datagrams))
     return f"a submission can reach {' and '.join(reached)}" if reached else None
 
 
@@ -177,9 +193,9 @@ def _read_only(lab: Lab, _: _Canaries) -> str | None:
     return f"a submission can write to {', '.join(folders)}" if folders else None
 
 
-def _descriptors(lab: Lab, _: _Canaries) -> str | None:
-    count = lab.descriptors()
-    return None if count == 1 else f"a submission has {count} open descriptors and should have its own one only"
+def _descriptors(lab: Lab, canaries: _Canaries) -> str | None:
+    count, own = lab.descriptors(), canaries.descriptors
+    return None if count == own else f"a submission has {count} open descriptors and should have its own only ({own})"
 
 
 def _privileges(lab: Lab, _: _Canaries) -> str | None:

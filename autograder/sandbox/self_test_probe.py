@@ -65,9 +65,18 @@ def readable(paths):
     return found
 
 
-def dial(port):
-    """What can be reached: a server on the grader's machine, another machine, and the host of a virtual machine."""
+def dial(port, datagrams):
+    """What can be reached: a socket for datagrams and a server on the grader's machine, another machine, and the host
+    of a virtual machine."""
     reached = []
+    try:
+        for end in socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM):
+            with end:
+                end.connect(datagrams)
+                end.send(b"x")
+        reached.append("a socket of this machine")
+    except OSError:
+        pass
     for name, family, address in (
         ("this machine", socket.AF_INET, ("127.0.0.1", port)),
         ("another machine", socket.AF_INET, ("192.0.2.1", 9)),
@@ -195,9 +204,17 @@ def eat_files(mib):
     return written
 
 
+#: semget, semctl, mq_open and mq_unlink.
+QUEUES = {"x86_64": (64, 66, 240, 241), "aarch64": (190, 191, 180, 181)}.get(os.uname().machine)
+
+
 def leave(mark, files):
     """Leave a mark wherever that is possible; in files, too."""
     os.left_by_another = mark
+    if QUEUES is not None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        libc.syscall(QUEUES[0], semaphore(mark), 1, 0o1666)
+        libc.syscall(QUEUES[2], mark.encode(), os.O_CREAT | os.O_RDWR, 0o666, None)
     for folder in (*PRIVATE, "/dev", os.environ["HOME"]) if files else ():
         try:
             with open(f"{folder}/{mark}", "w") as file:
@@ -219,11 +236,25 @@ def leave(mark, files):
         os._exit(0)
 
 
+def semaphore(mark):
+    """The key of a semaphore, from the digits of a mark."""
+    return int(mark[-6:], 16) + 1
+
+
 def left(mark):
-    """What of another submission is still there."""
+    """What of another submission is still there. What the machine would keep is taken away."""
     import fcntl
 
-    found = ["memory"] if hasattr(os, "left_by_another") else []
+    found = ["a value in memory"] if hasattr(os, "left_by_another") else []
+    if QUEUES is not None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        kept = libc.syscall(QUEUES[0], semaphore(mark), 1, 0)
+        if kept != -1:
+            found.append("a semaphore")
+            libc.syscall(QUEUES[1], kept, 0, 0)
+        if libc.syscall(QUEUES[2], mark.encode(), os.O_RDONLY, 0, None) != -1:
+            found.append("a message queue")
+            libc.syscall(QUEUES[3], mark.encode())
     found += [f for f in (*PRIVATE, "/dev", os.environ["HOME"]) if os.path.exists(f"{f}/{mark}")]
     for descriptor in range(3):
         try:

@@ -158,10 +158,12 @@ class Session:
         for name, data in self.files.items():
             self._number += 1
             try:
-                fork.exchange(wire.Files(self._number, {name: data}), deadline, _no_callback)
+                reply = fork.exchange(wire.Files(self._number, {name: data}), deadline, _no_callback)
             except failures.SubmissionFault as error:
                 self._note("the files beside the notebook", "error", error.message)
                 return
+            if isinstance(reply, wire.Failure):
+                self._note(f"the file {name}", "error", fault(reply).message)
 
     def _run_cell(self, fork: Fork, cell: CellSource) -> tuple[CellProblem | None, bool]:
         self._number += 1

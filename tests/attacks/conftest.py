@@ -113,6 +113,8 @@ class Grader:
             )
             try:
                 with session:
+                    # An attack whose code does not run shows nothing.
+                    assert session.problems == [], session.problems
                     plugin.run("lab07", marking)
             except failures.SubmissionFault:
                 return {d.id: "submission_error" for d, _ in engine.declared("lab07") if d.notebook == LAB}

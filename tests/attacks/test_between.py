@@ -8,11 +8,12 @@ import pytest
 
 from autograder.lab import Lab
 from autograder.sandbox import launch
+from autograder.sandbox.fork import Sandbox
 from autograder.sandbox.session import Session
 from tests.attacks.conftest import Grader
 from tests.sandbox.conftest import Cell
 
-pytestmark = pytest.mark.skipif(
+needs_namespaces = pytest.mark.skipif(
     launch.unavailable("bubblewrap") is not None, reason="without namespaces the folders of the machine are shared"
 )
 
@@ -83,6 +84,7 @@ def session(grader: Grader, stack: ExitStack, source: str) -> Lab:
     return Lab(stack.enter_context(Session(grader.sandbox, [Cell(WAYS + source, "cell 1")], {})), seconds=20)
 
 
+@needs_namespaces
 def test_nothing_of_one_submission_is_there_for_the_next(grader: Grader) -> None:
     with ExitStack() as stack:
         assert session(grader, stack, LEAVE).leave() != [], "nothing could be left, so this proves nothing"
@@ -90,14 +92,47 @@ def test_nothing_of_one_submission_is_there_for_the_next(grader: Grader) -> None
         assert session(grader, stack, SEEK).seek() == []
 
 
+@needs_namespaces
 def test_nothing_of_one_submission_is_there_for_another_at_the_same_moment(grader: Grader) -> None:
     with ExitStack() as stack:
         assert session(grader, stack, LEAVE).leave() != []
         assert session(grader, stack, SEEK).seek() == []
 
 
+@needs_namespaces
 def test_a_submission_finds_what_it_left_itself(grader: Grader) -> None:
     with ExitStack() as stack:
         lab = session(grader, stack, LEAVE + SEEK)
         lab.leave()
         assert {"builtins", "/dev/shm", "flags", "server"} <= set(lab.seek())
+
+
+NEIGHBOUR = """
+import glob, os
+open("solution.py", "w").write("x")
+open("/tmp/attnlab-left-by-a-neighbour", "w").write("x")
+def there(): return [os.getuid(), os.getpid(), os.getcwd(), os.path.exists("/tmp/attnlab-left-by-a-neighbour")]
+"""
+PRYING = """
+import os, signal
+def pry(process, home):
+    found = [os.getuid()]
+    for attempt in (lambda: os.listdir(home), lambda: open(f"{home}/solution.py").read(),
+                    lambda: os.kill(process, signal.SIGKILL)):
+        try: found.append(repr(attempt()))
+        except OSError: pass
+    return found
+"""
+
+
+@pytest.mark.skipif(launch.unavailable("user") is not None, reason="running as another user needs root")
+def test_two_sandboxes_run_submissions_as_two_users() -> None:
+    """Neither reads the other's files nor stops it, and the end of one takes nothing of the other's away."""
+    limits: dict[str, int | float] = {"memory_mib": 300, "processes": 40}
+    with Sandbox("user", limits) as one, Sandbox("user", limits) as two, ExitStack() as stack:
+        lab = Lab(stack.enter_context(Session(one, [Cell(NEIGHBOUR, "cell 1")], {})), seconds=20)
+        user, process, home, _ = lab.there()
+        with Session(two, [Cell(PRYING, "cell 1")], {}) as prying:
+            found = Lab(prying, seconds=20).pry(process, home)
+        assert len(found) == 1 and found[0] != user
+        assert lab.there() == [user, process, home, True]

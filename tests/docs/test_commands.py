@@ -14,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -140,6 +141,12 @@ def test_every_file_that_a_page_names_is_there(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     for name in re.findall(r"`((?:assignments|autograder|docs|source|solutions|release|tests)/[\w./-]*\w/?)`", text):
         assert (ROOT / name).exists(), f"{page.name} names {name}"
+
+
+def test_the_wheel_that_students_install_is_in_what_they_get() -> None:
+    (wheel,) = re.findall(r"\S+\.whl", (ROOT / "docs" / "student.md").read_text(encoding="utf-8"))
+    with zipfile.ZipFile(ROOT / "release" / "lab07" / "lab07.zip") as handed_out:
+        assert f"lab07/{wheel}" in handed_out.namelist()
 
 
 def test_every_picture_is_made_by_a_script() -> None:

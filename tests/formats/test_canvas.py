@@ -88,6 +88,19 @@ def test_who_handed_in_nothing_gets_0_only_when_that_is_asked(
     assert after[7][6] == "0"
 
 
+def test_a_mark_that_0_replaces_is_counted_and_the_same_number_written_otherwise_is_not(
+    tmp_path: Path, results: list[Result], course: Course
+) -> None:
+    there = "1 marks that were there before are replaced by others."
+    made = export(tmp_path, results, course, marking=Marking(missing_zero=True))
+    assert there in made.sentences
+    text = lists.CANVAS.replace("omer,L1,9,,90", "omer,L1,9,20.50,90")
+    assert table(lists.CANVAS.encode()) != table(text.encode())
+    made = export(tmp_path, results, course, text)
+    assert not [said for said in made.sentences if "replaced" in said]
+    assert there in export(tmp_path, results, course, text.replace("20.50", "20.51")).sentences
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

@@ -48,6 +48,15 @@ def test_a_roster_gets_the_columns_that_it_lacks(tmp_path: Path, results: list[R
     assert rows[2] == ["'=Q", "bo@x.org", "S2", "Student", "20.5", "25", "Graded"]
 
 
+def test_what_has_an_error_of_the_grader_in_it_is_not_called_missing(
+    tmp_path: Path, results: list[Result], course: Course
+) -> None:
+    results[0].checks[0].verdict = "grader_error"
+    roster = "Name,Email,SID\nÖmer Ç.,omer@x.org,S1\nAbsent,a@x.org,S5\n"
+    made = gradescope_marks.export(results, course, read(lists.file(tmp_path, roster)), Marking())
+    assert [row[3:] for row in table(made.content)[1:]] == [["", "25", ""], ["", "25", "Missing"]]
+
+
 def test_without_a_list_the_names_of_the_export_make_one(results: list[Result], course: Course) -> None:
     rows = table(gradescope_marks.export(results, course, None, Marking()).content)
     assert rows[1][:4] == ["Ömer", "Ç.", "S1", "omer@x.org"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from autograder.formats import FormatError
 from autograder.formats.roster import name_keys
-from autograder.formats.sheet import read
+from autograder.formats.sheet import MAX_CELL, read
 
 #: Everything that UTF-8 can carry, quotes, delimiters, line ends and formulas among it.
 CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
@@ -44,7 +44,7 @@ def test_every_cell_and_byte_comes_back(
     assert sheet.content() == path.read_bytes()
 
 
-@pytest.mark.parametrize("data", [b"", b"\n\n", b"PK\x03\x04rest", b",,\n1,2,3\n"])
+@pytest.mark.parametrize("data", [b"", b"\n\n", b"PK\x03\x04rest", b",,\n1,2,3\n", b"a,b\rc,d\r"])
 def test_what_is_no_list_is_refused_in_a_sentence(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / "list.csv"
     path.write_bytes(data)
@@ -52,6 +52,15 @@ def test_what_is_no_list_is_refused_in_a_sentence(tmp_path: Path, data: bytes) -
         read(path)
     with pytest.raises(FormatError, match="cannot be read"):
         read(tmp_path)
+
+
+def test_a_first_line_as_long_as_a_cell_may_be_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "list.csv"
+    path.write_text(f"ID;{'x' * 200_000};Grade\n1;2;3\n", encoding="utf-8")
+    assert read(path).rows[1] == ["1", "2", "3"]
+    path.write_text("x" * (MAX_CELL + 1), encoding="utf-8")
+    with pytest.raises(FormatError, match="no CSV file"):
+        read(path)
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import handmade
 import pytest
 
-from autograder import marks, results
+from autograder import adjust, marks, results
 from autograder.adjust import bring_up_to_date, settle
 from autograder.course import Course, CourseError, load
 from autograder.discover import Handed
@@ -86,6 +88,14 @@ def test_more_time_and_a_time_of_receipt_count_for_their_submission_alone(root: 
         f'{DEADLINE}[lab07.late]\nper_day = 10\n[[lab07.received]]\nsubmission = "ada"\nat = 2026-11-14T10:00:00Z\n',
     )
     assert settle(handmade.result(told), told, handed(None, late=True)).late_penalty == 2.25
+
+
+def test_who_has_more_time_and_is_late_by_an_unknown_time_waits_for_a_person(root: Path) -> None:
+    more = '[[lab07.extensions]]\nsubmission = "ada"\nuntil = 2026-11-15T23:59:00+03:00\n'
+    course = course_with(root, f"{DEADLINE}[lab07.late]\nper_day = 10\nunknown_days = 2\n{more}")
+    ada = settle(handmade.result(course), course, handed(None, late=True))
+    assert (ada.late_penalty, "a person decides" in (ada.message or "")) == (0, True)
+    assert settle(handmade.result(course, "bob"), course, handed(None, late=True)).late_penalty == 4.5
 
 
 def test_without_a_late_policy_lateness_is_said_and_costs_nothing(root: Path) -> None:
@@ -183,12 +193,18 @@ def test_extra_credit_counts_in_the_score_and_not_in_its_maximum(root: Path) -> 
         ("[lab07.deadlines]\nexercises = 2026-11-13T23:59:00Z\n", "none of the notebooks"),
         ("[lab07.late]\nper_day = 110\n", "percentage from 0 to 100"),
         ("[lab07.late]\nper_hour = 1\n", "per_hour"),
-        ("[lab07.late]\ngrace_minutes = -1\n", "below zero"),
+        ("[lab07.late]\ngrace_minutes = -1\n", "from 0 to 1,000,000"),
+        ("[lab07.late]\ngrace_minutes = nan\n", "grace_minutes must be from 0"),
+        ("[lab07.late]\nnothing_after_days = inf\n", "nothing_after_days must be from 0"),
+        ("[lab07.late]\nunknown_days = 1000000000\n", "unknown_days must be from 0"),
         (override(), "name one of check, function and task"),
         (override(check="a", task="b"), "name one of check, function and task"),
         (override(task="step9"), "there is no 'step9'"),
         (override(task="step1", points=16), "more than the 15"),
-        (override(task="step1", points=-1), "below zero"),
+        (override(task="step1", points=-1), "from 0 up"),
+        (override(task="step1", points=3.33333), "at most four decimals, not 3.33333"),
+        (override(task="step1", points=float("nan")), "at most four decimals, not nan"),
+        (override(task="step1", points=float("inf")), "from 0 up"),
         (override(task="step1", reason=" "), "give the reason"),
         ('[[lab07.extensions]]\nsubmission = "a"\nuntil = 2026-11-13T23:59:00\n', "no time zone"),
     ],
@@ -202,6 +218,12 @@ def test_a_check_that_is_not_there_is_answered_with_near_ones(root: Path) -> Non
     course = course_with(root, override(check="attention_lab.step1.attention.maks"))
     with pytest.raises(CourseError, match=r"Near ones: .*attention\.mask"):
         settle(handmade.result(course), course)
+
+
+def test_an_override_waits_where_the_grader_broke_off_before_its_check(root: Path) -> None:
+    course = course_with(root, override(check="attention_lab.step1.attention.mask"))
+    broken = marks.broken(course, handmade.facts(), "The grader made an error.")
+    assert settle(broken, course).checks == broken.checks
 
 
 def test_a_policy_changes_no_digest_so_that_nothing_is_graded_again_for_it(root: Path) -> None:
@@ -228,6 +250,37 @@ def test_a_changed_policy_is_applied_to_the_results_and_said(root: Path, tmp_pat
         "ada: 19.1667 becomes 21.1667 by what course.toml says now.",
     ]
     assert (out / "results" / "bob.json").read_bytes() == untouched
+
+
+def test_a_changed_policy_is_not_written_over_the_results_of_a_grader_at_work(root: Path, tmp_path: Path) -> None:
+    course = course_with(root, "")
+    results.prepare(tmp_path)
+    results.write(tmp_path, "ada", settle(handmade.result(course), course))
+    before = (tmp_path / "results" / "ada.json").read_bytes()
+    changed = course_with(root, override(check="attention_lab.step1.attention.mask"))
+    with results.only_grader(tmp_path):
+        assert bring_up_to_date(tmp_path, course) == []
+        with pytest.raises(results.FolderError, match="at work"):
+            bring_up_to_date(tmp_path, changed)
+    assert (tmp_path / "results" / "ada.json").read_bytes() == before
+
+
+def test_a_result_that_came_meanwhile_is_the_one_that_is_changed(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course = course_with(root, "")
+    results.prepare(tmp_path)
+    results.write(tmp_path, "ada", settle(handmade.result(course, softmax__large="failed"), course))
+
+    @contextlib.contextmanager
+    def after_another_grader(out: Path) -> Iterator[None]:
+        results.write(out, "ada", settle(handmade.result(course), course))
+        yield
+
+    monkeypatch.setattr(adjust, "only_grader", after_another_grader)
+    bring_up_to_date(tmp_path, course_with(root, override(check="attention_lab.step1.attention.mask")))
+    ada = results.read(tmp_path / "results" / "ada.json")
+    assert ada is not None and ada.score == pytest.approx(22.5 - 3.3333 + 2)
 
 
 def test_the_table_has_penalty_and_mark_only_where_somebody_was_late(root: Path) -> None:

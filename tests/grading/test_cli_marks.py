@@ -99,6 +99,16 @@ def test_a_changed_policy_reaches_the_marks_without_grading_again(out: Path, roo
     assert fake_engine.starts() == before
 
 
+def test_what_course_toml_says_of_somebody_graded_before_is_not_called_unused(out: Path, root: Path) -> None:
+    override = '\n[[lab07.overrides]]\nsubmission = "{}"\ntask = "step1"\npoints = 3\nreason = "An appeal."\n'
+    text = handmade.COURSE + override.format("doejane") + override.format("nobody")
+    (root / "source" / "course.toml").write_text(text, encoding="utf-8")
+    (out.parent / "submissions" / "doejane_LATE_1002_2002_attention_lab.py").unlink()
+    done = call("grade", out.parent / "submissions", "--out", out, "--course-seed", out.parent / "seed.txt")
+    assert done.exit_code == 0
+    assert "'nobody'" in done.stderr and "'doejane'" not in done.stderr
+
+
 def test_late_is_in_the_result_with_who_it_was(out: Path) -> None:
     raw = json.loads((out / "results" / "doejane.json").read_bytes())
     assert raw["late"] is True and raw["platform"] == "canvas"

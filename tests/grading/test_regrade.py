@@ -223,6 +223,21 @@ def test_other_points_move_marks_without_running_anything(
     assert (stays.score, stays.max_score) == (10, read(graded)["stays"].max_score + 5)
 
 
+def test_what_broke_a_regrade_is_in_the_log_of_the_folder(
+    graded: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grade, "Processes", InThisProcess)
+
+    def breaks(*_: object) -> None:
+        raise RuntimeError("a mistake of the grader")
+
+    monkeypatch.setattr(engine, "grade_notebook", breaks)
+    found = regrade.regrade(graded, [], settings, 1, fake_engine.Silent())
+    assert found.errors == 2
+    log = (graded / "grader_errors.log").read_text(encoding="utf-8")
+    assert "a mistake of the grader" in log and "stays" in log
+
+
 def test_results_of_another_seed_are_not_mixed(graded: Path, settings: Settings) -> None:
     with pytest.raises(results.FolderError, match="another course seed"):
         regrade.regrade(graded, [], dataclasses.replace(settings, seed_id="another"), 1, fake_engine.Silent())
@@ -243,7 +258,10 @@ class InThisProcess:
         from concurrent.futures import Future
 
         future: Future[object] = Future()
-        future.set_result(self._work(handed, settings, known))  # type: ignore[operator]
+        try:
+            future.set_result(self._work(handed, settings, known))  # type: ignore[operator]
+        except RuntimeError as error:
+            future.set_exception(error)
         return future
 
     def take_back(self, future: object) -> bool:

@@ -43,8 +43,8 @@ def test_formgrader_shows_the_marks_and_takes_a_persons(course: Path, tmp_path: 
 
         note = page.locator("input#step6-note")
         note.fill("3")
-        note.press("Tab")
-        page.wait_for_timeout(1000)
+        with page.expect_response(lambda told: "/api/grade/" in told.url and told.request.method == "PUT"):
+            note.press("Tab")
         page.screenshot(path=tmp_path / "submission.png", full_page=True)
     with gradebook(course) as book:
         assert book.find_grade("step6-note", NAME, LAB, student).manual_score == 3

@@ -101,6 +101,17 @@ def test_gradescopes_list_says_who_in_every_row_and_nobody_is_lost(
     assert "no such folder" in (found[1].problem or "")
 
 
+def test_everybody_on_the_list_whose_folder_is_missing_is_named(
+    folder: Folder, notebook: Notebook, signatures: Signatures
+) -> None:
+    lines = [f"submission_{n}:\n  :submitters:\n  - :name: {who}\n" for n, who in enumerate("ABCC", 1)]
+    files = {"submission_metadata.yml": "".join(lines).encode(), "submission_1/attention_lab.ipynb": notebook()}
+    found = discover([folder(files)], "lab07", signatures).handed
+    assert len({one.name for one in found}) == 4
+    assert [one.name[0] for one in found] == ["A", "B", "C", "C"]
+    assert [bool(one.problem) for one in found] == [False, True, True, True]
+
+
 @pytest.mark.parametrize(
     "data", [b"", b"[1, 2]", b"a: [", b"\xff\xfe\xff", b"a: !!python/object:os.system {}", b"- " * 99999]
 )
@@ -124,6 +135,11 @@ def test_a_ruby_object_in_the_list_is_plain_text_and_never_made() -> None:
         ("2026-11-13 20:59:00.123456 UTC\n", datetime(2026, 11, 13, 20, 59, 0, 123456, tzinfo=UTC)),
         ("2026-11-13 23:59:00 Europe/Istanbul", datetime(2026, 11, 13, 20, 59, tzinfo=UTC)),
         ("2026-11-13 20:59:00", datetime(2026, 11, 13, 20, 59, tzinfo=UTC)),
+        ("2026-11-13T20:59:00+03:00", datetime(2026, 11, 13, 17, 59, tzinfo=UTC)),
+        ("2026-11-13 20:59:00 +0300\n", datetime(2026, 11, 13, 17, 59, tzinfo=UTC)),
+        ("2026-11-13 20:59:00.5 -05:30", datetime(2026, 11, 14, 2, 29, 0, 500_000, tzinfo=UTC)),
+        ("2026-11-13 20:59:00 +9900", None),
+        ("20261113-1200", datetime(2026, 11, 13, 12, tzinfo=UTC)),
         ("2026-11-13 20:59:00 ../../etc/passwd", None),
         ("yesterday", None),
         ("", None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import ExitStack
 
+import numpy as np
 import pytest
 
 from autograder import failures
@@ -150,7 +151,24 @@ def test_the_answer_is_that_of_the_call_that_was_watched(start: Start) -> None:
     )
     answer, seen = lab.watched("softmax", [0.0, 0.0])
     assert (answer.tolist(), seen) == ([0.0, 0.0], [])
-    assert lab.watched("softmax", [0.0, 0.0]) == (None, ["torch.softmax"])
+    assert lab.watched("softmax", [0.0, 0.0])[1] == ["torch.softmax"]
+
+
+def test_every_kernel_of_a_call_is_seen_and_gives_what_it_gives(start: Start) -> None:
+    """The plain one as a reference, then the fused one: both ran, and the difference between them is right."""
+    lab, _ = start(
+        T,
+        "from torch.nn.attention import SDPBackend, sdpa_kernel\n"
+        "def compare_kernels(q):\n"
+        "    q, found = torch.as_tensor(np.array(q)), []\n"
+        "    for backend in (SDPBackend.MATH, SDPBackend.FLASH_ATTENTION):\n"
+        "        with sdpa_kernel(backend):\n"
+        "            found.append(F.scaled_dot_product_attention(q, q, q))\n"
+        "    return float((found[0] - found[1]).abs().max())",
+    )
+    difference, seen = lab.watched("compare_kernels", np.linspace(-1.0, 1.0, 24).reshape(1, 2, 3, 4))
+    assert seen == ["torch.nn.functional.scaled_dot_product_attention", "torch.softmax"]
+    assert difference < 1e-12
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import textwrap
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
@@ -13,7 +14,7 @@ import pytest
 from autograder import failures
 from autograder.sandbox import launch
 from autograder.sandbox.fork import Sandbox
-from tests.sandbox.conftest import Start
+from tests.sandbox.conftest import Start, isolations, starter
 
 needs_bubblewrap = pytest.mark.skipif(
     launch.unavailable("bubblewrap") is not None, reason="bubblewrap cannot be used here"
@@ -42,22 +43,17 @@ def test_the_grader_s_environment_is_not_in_any_process_that_can_be_seen(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COURSE_DB_PASSWORD", "tr0ub4dor")
-    with Sandbox("bubblewrap") as fresh:
-        from contextlib import ExitStack
-
-        from tests.sandbox.conftest import starter
-
-        with ExitStack() as stack:
-            lab, _ = starter(fresh, stack)(
-                "import glob\n"
-                "def everything():\n"
-                "    found = b''\n"
-                "    for path in glob.glob('/proc/[0-9]*/environ') + glob.glob('/proc/[0-9]*/cmdline'):\n"
-                "        try: found += open(path, 'rb').read()\n"
-                "        except OSError: pass\n"
-                "    return found.decode(errors='replace')"
-            )
-            seen = lab.everything()
+    with Sandbox("bubblewrap") as fresh, ExitStack() as stack:
+        lab, _ = starter(fresh, stack)(
+            "import glob\n"
+            "def everything():\n"
+            "    found = b''\n"
+            "    for path in glob.glob('/proc/[0-9]*/environ') + glob.glob('/proc/[0-9]*/cmdline'):\n"
+            "        try: found += open(path, 'rb').read()\n"
+            "        except OSError: pass\n"
+            "    return found.decode(errors='replace')"
+        )
+        seen = lab.everything()
     assert "warm.py" in seen, "the probe reads nothing at all, so it proves nothing"
     assert "tr0ub4dor" not in seen
 
@@ -74,6 +70,38 @@ def test_there_is_no_network_not_even_to_this_machine(start: Start) -> None:
         )
         with pytest.raises(failures.Raised):
             lab.dial()
+
+
+@pytest.mark.parametrize("isolation", [i for i in isolations() if i != "bubblewrap"])
+def test_a_pair_of_sockets_for_datagrams_cannot_be_had_where_it_could_be_connected_elsewhere(
+    isolation: launch.Isolation,
+) -> None:
+    tries = """
+        import multiprocessing, socket
+        def pair(kind):
+            try:
+                socket.socketpair(socket.AF_UNIX, getattr(socket, kind))
+                return True
+            except OSError:
+                return False
+        def between_processes():
+            ours, theirs = multiprocessing.Pipe()
+            theirs.send("piped")
+            with multiprocessing.get_context("fork").Pool(1) as pool:
+                return [ours.recv(), pool.apply(abs, (-3,))]
+    """
+    with Sandbox(isolation) as fresh, ExitStack() as stack:
+        lab, _ = starter(fresh, stack)(textwrap.dedent(tries))
+        kinds = ("SOCK_STREAM", "SOCK_SEQPACKET", "SOCK_DGRAM", "SOCK_RAW")
+        assert [lab.pair(kind) for kind in kinds] == [True, True, False, False]
+        assert lab.between_processes() == ["piped", 3]
+
+
+def test_a_file_that_cannot_be_written_is_named_and_the_others_are_there(start: Start) -> None:
+    files = {"a": b"x", "a/b.txt": b"x", "c.txt": b"x"}
+    lab, session = start("import os\ndef files():\n    return sorted(os.listdir('.'))", files=files)
+    assert {"a", "c.txt"} <= set(lab.files())
+    assert [(p.label, p.kind) for p in session.problems] == [("the file a/b.txt", "error")]
 
 
 def test_files_of_one_submission_are_gone_before_the_next(start_any: Start) -> None:

@@ -20,16 +20,16 @@ EDITS: dict[str, list[tuple[str, str, str]]] = {
     "descriptors": [("warm.py", "close_all_but(connection.fileno())", "os.dup(0)")],
     "privileges": [("warm.py", "\n    drop_privileges(options)", "\n    pass")],
     "system calls": [("warm.py", "syscalls.install(", "(lambda _: None)(")],
-    "library functions": [("forbidden.py", "_report(label)\n", "pass\n")],
-    "file size": [("warm.py", "(resource.RLIMIT_FSIZE, files),", "")],
+    "library functions": [("forbidden.py", "        _replace_kernels()\n", "        pass\n")],
+    "file size": [("keeper.py", "(resource.RLIMIT_FSIZE, files),", "")],
     "disk": [("warm.py", "size={options['disk_mib']}m", "size=500m")],
     "memory": [
-        ("warm.py", "(resource.RLIMIT_DATA, memory),", ""),
-        ("warm.py", 'return "memory" if memory', 'return None if memory'),
+        ("keeper.py", "(resource.RLIMIT_DATA, memory),", ""),
+        ("keeper.py", 'return "memory" if memory', 'return None if memory'),
     ],
     "processes": [
-        ("warm.py", '(resource.RLIMIT_NPROC, options["processes"]),', ""),
-        ("warm.py", 'return "processes"', "pass"),
+        ("keeper.py", '(resource.RLIMIT_NPROC, options["processes"]),', ""),
+        ("keeper.py", 'return "processes"', "pass"),
     ],
     "files left": [
         ("warm.py", "    make_read_only()\n", ""),
@@ -73,10 +73,11 @@ WEAKENED: dict[str, Callable[[pytest.MonkeyPatch], None]] = {
 
 @pytest.fixture
 def only(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
-    """Runs the self-test of one layer, and gives the layers that it names. Nothing is imported in advance."""
-    monkeypatch.setattr(launch, "PRELOAD", ())
+    """Runs the self-test of one layer, and gives the layers that it names. Nothing is imported in advance but what the
+    layer is about."""
 
     def run(layer: str) -> list[str]:
+        monkeypatch.setattr(launch, "PRELOAD", ("torch",) if layer == "library functions" else ())
         monkeypatch.setitem(self_test.PROMISED, "bubblewrap", (layer,))
         return [broken.layer for broken in self_test.run("bubblewrap")]
 
@@ -101,6 +102,11 @@ def test_a_layer_that_is_missing_in_the_sandbox_is_named(
 ) -> None:
     replaced(tmp_path, monkeypatch, EDITS[layer])
     assert only(layer) == [layer]
+
+
+@pytest.mark.parametrize("layer", ["library functions", "memory left"])
+def test_a_layer_that_is_there_is_not_named(layer: str, only: Callable[[str], list[str]]) -> None:
+    assert only(layer) == []
 
 
 @pytest.mark.parametrize("layer", WEAKENED)
@@ -141,6 +147,38 @@ def test_a_folder_that_can_be_written_is_named(
 
 def test_every_promised_layer_is_taken_away_by_one_of_these_tests() -> None:
     assert set(EDITS) | set(WEAKENED) | {"network", "read-only system"} == set(self_test.PROMISED["bubblewrap"])
+
+
+@pytest.mark.skipif(launch.unavailable("user") is not None, reason="running as another user needs root")
+def test_another_user_holds_too_wherever_the_interpreter_lies() -> None:
+    assert self_test.run("user") == []
+
+
+@pytest.mark.skipif(launch.unavailable("user") is not None, reason="running as another user needs root")
+@pytest.mark.parametrize(
+    ("layer", "old", "what"),
+    [
+        ("network", "    if not families:\n", "a socket of this machine"),
+        ("memory left", '    "semget": (64, 190),\n', "a semaphore"),
+        ("memory left", '    "mq_open": (240, 180),\n', "a message queue"),
+    ],
+)
+def test_a_system_call_that_is_allowed_under_another_user_is_named(
+    layer: str, old: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = "    if False:\n" if "if" in old else ""
+    replaced(tmp_path, monkeypatch, [("syscalls.py", old, new)])
+    monkeypatch.setattr(launch, "PRELOAD", ())
+    monkeypatch.setitem(self_test.PROMISED, "user", (layer,))
+    assert [(broken.layer, what in broken.what) for broken in self_test.run("user")] == [(layer, True)]
+
+
+def test_another_user_is_not_offered_where_no_filter_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The filter is all that closes the network there."""
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    monkeypatch.setattr(launch.syscalls, "program", lambda machine, families: None)
+    reason = launch.unavailable.__wrapped__("user")
+    assert reason is not None and "filter of system calls" in reason
 
 
 def test_the_sandbox_as_it_is_holds_and_the_doctor_says_so() -> None:

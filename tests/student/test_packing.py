@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from IPython.core.interactiveshell import InteractiveShell
 
-from attnlab import cli, pack, packing
+from attnlab import cli, pack, packing, progress, saved
+from attnlab.files import Unreadable
 from autograder.course import load, signatures
 from autograder.discover import discover
 from autograder.submission import load as read_submission
@@ -128,6 +129,84 @@ def test_a_zip_that_cannot_be_written_leaves_the_old_one_alone(folder: Path) -> 
     assert archive.read_bytes() == before
 
 
+@pytest.mark.parametrize("to", ["attention_lab.ipynb", ".", "..", "measurements.json", "zip"])
+def test_what_is_not_the_name_of_a_zip_is_never_written_to(
+    folder: Path, to: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(folder)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    packed = eval(f"pack({to!r})", {"pack": pack, "__name__": "__main__"})
+    assert packed.archive is None
+    assert "is not the name of a zip" in str(packed)
+    assert cli.main(["pack", ".", "--to", to]) == 2
+    assert "give one that ends in .zip" in capsys.readouterr().err
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
+def test_a_zip_of_something_else_is_never_written_over(folder: Path) -> None:
+    with zipfile.ZipFile(folder / "lab07.zip", "w") as other:
+        other.writestr("lab07/README.md", "as it was handed out")
+    (folder / "damaged.zip").write_bytes(b"PK")
+    for name in ("lab07.zip", "damaged.zip"):
+        before = (folder / name).read_bytes()
+        assert f"{name} is there already, and was not packed by this" in str(packing.pack_folder(folder, Path(name)))
+        assert (folder / name).read_bytes() == before
+    for _ in range(2):  # its own is replaced
+        assert packing.pack_folder(folder, Path("mine.ZIP")).archive == folder / "mine.ZIP"
+
+
+def test_check_and_pack_choose_the_same_of_two_files_with_as_much_in_them(
+    folder: Path, right_source: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "attention_lab.ipynb").write_text(json.dumps(notebook(right_source)), encoding="utf-8")
+    (folder / "attention_lab.py").write_text(right_source, encoding="utf-8")
+    assert cli.main(["check", str(folder), "--step", "2"]) == 0
+    assert "attention_lab.py was not checked: attention_lab.ipynb has as much" in capsys.readouterr().err
+    packed = packing.pack_folder(folder)
+    assert packed.archive is not None
+    assert "attention_lab.py was left out: attention_lab.ipynb has as much or more in it." in packed.sentences
+    assert {"attention_lab.ipynb", "attention_lab.py"}.intersection(inside(packed.archive)) == {"attention_lab.ipynb"}
+
+
+def test_a_notebook_that_is_cut_off_is_not_passed_over_in_silence(folder: Path, right_source: str) -> None:
+    (folder / "attention_lab.ipynb").write_text('{"cells": [', encoding="utf-8")
+    (folder / "attention_lab.py").write_text(right_source, encoding="utf-8")
+    packed = packing.pack_folder(folder)
+    assert packed.archive is not None
+    assert "attention_lab.ipynb was left out: attention_lab.ipynb is not a whole notebook" in str(packed)
+
+
+def test_a_folder_that_may_not_be_read_gets_a_sentence(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(path: Path) -> Any:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    for command in ("check", "pack"):
+        assert cli.main([command, str(folder)]) == 2
+        assert f"{folder} cannot be read: Permission denied." in capsys.readouterr().err
+    with pytest.raises(Unreadable):
+        saved.beside(folder)
+    monkeypatch.setenv("JPY_SESSION_NAME", "attention_lab.ipynb")
+    assert "Step 8" in str(eval("progress()", {"progress": progress, "__name__": "__main__"}))
+
+
+def test_a_file_that_another_program_holds_is_named_and_what_to_do_is_said(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path, target: Path) -> Any:
+        raise PermissionError(13, "Permission denied", str(path), None, str(target))
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    (said,) = packing.pack_folder(folder).sentences
+    assert said == (
+        "Nothing was packed (lab07-submission.zip): Permission denied. "
+        "Close programs that have the file open, and try again."
+    )
+    assert not list(folder.glob(".*.tmp"))
+
+
 @pytest.fixture
 def shell(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
     """``shell(source)`` runs a cell as a notebook in ``folder`` does, and gives its value."""
@@ -155,8 +234,45 @@ def test_a_notebook_that_is_not_saved_is_not_packed(shell: Callable[[str], Any],
     panel = shell("pack()")
     assert panel.archive is None
     assert "`softmax` differs. Save the notebook" in str(panel)
+    assert "`pack(unsaved=True)` packs what is on the disk all the same." in str(panel)
     assert "<code>softmax</code> differs" in panel._repr_mimebundle_()["text/html"]
     assert shell("pack(unsaved=True)").archive is not None
+
+
+def test_of_a_cell_that_defines_a_name_twice_the_last_one_counts(
+    folder: Path, shell: Callable[[str], Any], right_source: str
+) -> None:
+    lab = right_source.partition("# %%\nif experiment")[0]
+    twice = "def softmax(x, axis=-1):\n    return 0\n\n\n" + lab
+    (folder / "attention_lab.ipynb").write_text(json.dumps(notebook(twice)), encoding="utf-8")
+    shell(twice)
+    assert shell("pack()").archive is not None
+
+
+def test_the_notebook_that_calls_is_packed_although_its_twin_has_more_in_it(
+    folder: Path, shell: Callable[[str], Any], right_source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "attention_lab.py").write_text(right_source, encoding="utf-8")
+    mine = "def softmax(x, axis=-1):\n    return x"
+    (folder / "attention_lab.ipynb").write_text(json.dumps(notebook(mine)), encoding="utf-8")
+    monkeypatch.setenv("JPY_SESSION_NAME", str(folder / "attention_lab.ipynb"))
+    shell(mine)
+    packed = shell("pack()")
+    assert packed.archive is not None
+    assert "attention_lab.ipynb" in inside(packed.archive)
+    assert "attention_lab.py was left out: you called `pack()` in attention_lab.ipynb." in str(packed)
+    shell("def softmax(x, axis=-1):\n    return 2 * x")
+    assert "attention_lab.ipynb on the disk is not what you ran" in str(shell("pack()"))
+
+
+def test_a_notebook_with_nothing_in_it_does_not_go_before_the_module_that_was_worked_in(
+    folder: Path, shell: Callable[[str], Any], right_source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "attention_lab.py").write_text(right_source, encoding="utf-8")
+    empty = "def softmax(x, axis=-1):\n    raise NotImplementedError"
+    (folder / "attention_lab.ipynb").write_text(json.dumps(notebook(empty)), encoding="utf-8")
+    monkeypatch.setenv("JPY_SESSION_NAME", str(folder / "attention_lab.ipynb"))
+    assert "attention_lab.py" in inside(shell("pack()").archive)
 
 
 def test_nothing_is_packed_while_a_grader_loads_the_lab(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

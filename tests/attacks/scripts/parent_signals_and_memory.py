@@ -24,8 +24,11 @@ for process in [p for p in os.listdir("/proc") if p.isdigit()]:
         pass
     if not inside and libc.ptrace(16, int(process), 0, 0) == 0:
         globals().update(right())
-for number in (0, os.getppid()):
+# The parent has no number in this namespace (getppid gives 0); those that the mount of /proc shows are tried.
+others = {int(p) for p in os.listdir("/proc") if p.isdigit()} - {here}
+assert others, "no process but this one can be seen, so nothing was tried"
+for number in others:
     try:
-        os.kill(number or 99_999, signal.SIGKILL) if number != here else None
+        os.kill(number, signal.SIGKILL)
     except OSError:
         pass

@@ -1,0 +1,195 @@
+"""Limits of one submission: what the kernel refuses by itself, and the keeper, which watches the rest.
+
+The keeper is the parent of the process that runs the student's code, outside of its process namespace. It ends
+everything below it when a limit is passed or the grader says so, and then reports how it went.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import select
+import shutil
+import signal
+import socket
+import struct
+import time
+from typing import Any
+
+MEBIBYTE = 2**20
+_MEMORY_OF_STATUS = re.compile(rb"^Vm(?:RSS|PTE):\s+(\d+) kB$", re.MULTILINE)
+_THREADS_OF_STATUS = re.compile(rb"^Threads:\s+(\d+)$", re.MULTILINE)
+#: Open files of one process, which the kernel counts; and of all of a submission's, which the keeper counts: a full
+#: buffer of a socket is up to half a MiB that no process shows.
+_OPEN_FILES, _OPEN_FILES_TOGETHER = 512, 2048
+
+
+def set_limits(options: dict[str, Any]) -> None:
+    """What the kernel can refuse by itself; the keeper watches the rest."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        data_pages = int(file.read().split()[5])
+    memory = data_pages * resource.getpagesize() + options["memory_mib"] * MEBIBYTE
+    files = options["file_mib"] * MEBIBYTE
+    for what, limit in (
+        (resource.RLIMIT_DATA, memory),
+        (resource.RLIMIT_FSIZE, files),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NOFILE, _OPEN_FILES),
+        (resource.RLIMIT_CPU, int(options["cpu_seconds"])),
+        (resource.RLIMIT_NPROC, options["processes"]),
+    ):
+        if what == resource.RLIMIT_NPROC and options["isolation"] == "none":
+            continue  # it counts the grader's own processes too
+        if what == resource.RLIMIT_DATA and options["device"] == "cuda":
+            continue  # CUDA reserves far more than it uses; the keeper watches what is really there
+        resource.setrlimit(what, (limit, limit))
+
+
+def _tree(root: int) -> list[int]:
+    """The process and all its descendants."""
+    children: dict[int, list[int]] = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
+                    parent = int(file.read().rsplit(")", 1)[1].split()[1])
+            except (OSError, IndexError, ValueError):
+                continue
+            children.setdefault(parent, []).append(int(entry))
+    found, todo = [], [root]
+    while todo:
+        process = todo.pop()
+        found.append(process)
+        todo += children.get(process, [])
+    return found
+
+
+def _used(process: int) -> tuple[int, int]:
+    """Bytes of memory with the page tables that huge empty mappings need, and threads."""
+    try:
+        with open(f"/proc/{process}/status", "rb") as file:
+            status = file.read()
+    except OSError:
+        return 0, 0
+    threads = _THREADS_OF_STATUS.search(status)
+    return 1024 * sum(map(int, _MEMORY_OF_STATUS.findall(status))), int(threads[1]) if threads else 0
+
+
+def _descriptors(process: int) -> int:
+    try:
+        return len(os.listdir(f"/proc/{process}/fd"))
+    except OSError:
+        return 0
+
+
+def spent(own: int) -> float:
+    """CPU seconds of everything below the keeper, as the kernel counts them; nothing in there can stop this clock."""
+    seconds = 0.0
+    for process in _tree(own):
+        if process == own:
+            continue
+        try:
+            # The clock of another process (clock_getcpuclockid): all its threads, to the nanosecond.
+            seconds += time.clock_gettime((~process << 3) | 2)
+            with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+                fields = file.read().rsplit(")", 1)[1].split()
+            # Its children that have ended and were waited for, in ticks.
+            seconds += (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
+        except (OSError, IndexError, ValueError):
+            continue
+    return seconds
+
+
+def over_limit(own: int, baseline: int, options: dict[str, Any]) -> str | None:
+    """Which limit the processes below the keeper are over, if any."""
+    processes = [p for p in _tree(own) if p != own]
+    used = [_used(p) for p in processes]
+    # The kernel does not limit the threads of a submission that root started.
+    if sum(max(1, threads) for _, threads in used) > options["processes"]:
+        return "processes"
+    few = _OPEN_FILES_TOGETHER // _OPEN_FILES
+    if len(processes) > few and sum(map(_descriptors, processes)) > _OPEN_FILES_TOGETHER:
+        return "files"
+    # Pages that are still shared with the warm parent are not the submission's.
+    memory = sum(max(0, size - baseline) for size, _ in used)
+    return "memory" if memory > options["memory_mib"] * MEBIBYTE else None
+
+
+def keep(runner: int, lifeline: socket.socket, options: dict[str, Any]) -> None:
+    """Watch the runner until it is gone, then report its end on the lifeline and leave."""
+    own, baseline, reason = os.getpid(), _used(os.getpid())[0], "ended"
+    watched = select.poll()
+    watched.register(lifeline, select.POLLIN)
+    ended = os.pidfd_open(runner)
+    watched.register(ended, select.POLLIN)
+    gone = False
+    while not gone:
+        for descriptor, _events in watched.poll(50):
+            if descriptor == ended:
+                gone = True
+                break
+            order = lifeline.recv(1)
+            if order == b"i":
+                os.kill(runner, signal.SIGINT)
+            elif order == b"t":
+                lifeline.sendall(struct.pack(">d", spent(own)))
+            else:
+                reason = "killed" if reason == "ended" else reason
+                kill(runner, own)
+                if not order:
+                    watched.unregister(lifeline)
+        if not gone and reason == "ended" and (over := over_limit(own, baseline, options)):
+            reason = over
+            kill(runner, own)
+    kill(runner, own)
+    _, status = os.waitpid(runner, 0)
+    try:
+        while os.waitpid(-1, 0):
+            pass
+    except ChildProcessError:
+        pass
+    if options["isolation"] == "user":
+        sweep(options["uid"])
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    report = {
+        "reason": reason,
+        "status": status,
+        "cpu": usage.ru_utime + usage.ru_stime,
+        "peak_kib": usage.ru_maxrss,
+    }
+    try:
+        lifeline.sendall(json.dumps(report).encode())
+    except OSError:
+        pass
+
+
+def sweep(uid: int) -> None:
+    """Remove what the submissions' user left in the folders that anybody may write to."""
+    for folder in ("/tmp", "/var/tmp", "/dev/shm"):
+        try:
+            left = [entry for entry in os.scandir(folder) if entry.stat(follow_symlinks=False).st_uid == uid]
+        except OSError:
+            continue
+        for entry in left:
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            else:
+                try:
+                    os.unlink(entry.path)
+                except OSError:
+                    continue
+
+
+def kill(runner: int, own: int) -> None:
+    """End the runner; the kernel ends its namespace. Without one, each descendant is ended by hand."""
+    for _ in range(20):
+        victims = [p for p in _tree(own) if p != own] or [runner]
+        for process in victims:
+            try:
+                os.kill(process, signal.SIGKILL)
+            except OSError:
+                continue
+        if len(victims) <= 1:
+            return
