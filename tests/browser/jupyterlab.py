@@ -22,6 +22,8 @@ LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
 _IDLE = """() => /\\bIdle\\b/.test(document.querySelector("#jp-main-statusbar")?.innerText ?? "")"""
 _FIND = """(start) => jupyterapp.shell.currentWidget.content.widgets.findIndex(
   (cell) => cell.model.type === "code" && cell.model.sharedModel.getSource().startsWith(start))"""
+_LAST = """() => jupyterapp.shell.currentWidget.content.widgets.findLastIndex(
+  (cell) => cell.model.type === "code" && cell.model.sharedModel.getSource().trim() !== "")"""
 _SHOW = """async (index) => {
   const notebook = jupyterapp.shell.currentWidget.content;
   notebook.activeCellIndex = index;
@@ -125,11 +127,13 @@ class NotebookPage:
         """Wait until the kernel is idle."""
         self.page.wait_for_function(_IDLE, timeout=1000 * seconds)
 
-    def run_all(self, last: int) -> None:
-        """*Run All Cells* from the menu, until the cell ``last`` is done."""
+    def run_all(self) -> None:
+        """*Run All Cells* from the menu, until the last cell of code is done."""
+        last = int(self.page.evaluate(_LAST))
+        before = self.page.evaluate(_COUNT, last)
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        self._counted(last, None)
+        self._counted(last, before)
         self.wait()
 
     def find(self, start: str) -> int:

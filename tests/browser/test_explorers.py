@@ -233,7 +233,7 @@ def test_the_notebook_shows_them_and_arrow_keys_stay_in_them(browser: Any, tmp_p
     with served(tmp_path, DARK) as address:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         notebook = NotebookPage(page, address, "explorers.ipynb")
-        notebook.run_all(notebook.find('explore("kv-cache")'))
+        notebook.run_all()
         for name, start in (("attention-layer", 'layer = explore("'), ("query-key-plane", 'explore("query-key-plane"')):
             shown = notebook.show(notebook.find(start)).locator(".attnlab-explorer")
             shown.wait_for()

@@ -39,7 +39,7 @@ def test_from_run_all_to_a_solved_step(lab: NotebookPage, cells: dict[str, str],
     check, progress = lab.find('check("step1")'), lab.find("progress()")
 
     # Unsolved, every cell runs to its end and says what is to be done.
-    lab.run_all(progress)
+    lab.run_all()
     lab.saved()
     saved = json.loads((tmp_path / "attention_lab.ipynb").read_text(encoding="utf-8"))
     code = [cell for cell in saved["cells"] if cell["cell_type"] == "code" and "".join(cell["source"]).strip()]
@@ -101,7 +101,7 @@ SMALL = {
 def test_from_the_last_function_to_the_zip(nearly_done: NotebookPage, cells: dict[str, str], tmp_path: Path) -> None:
     lab = nearly_done
     progress, function = lab.find("progress()"), lab.find("def kv_cache_bytes(")
-    lab.run_all(progress)
+    lab.run_all()
     left = lab.show(progress).locator(".attnlab").inner_text()
     assert "7 of 8 steps" in left
     assert "Not written yet: kv_cache_bytes." in left
@@ -110,7 +110,7 @@ def test_from_the_last_function_to_the_zip(nearly_done: NotebookPage, cells: dic
     # Finished, the rest of the lab runs, and its plots and files are there.
     solution = next(source for source in cells.values() if source.startswith("def kv_cache_bytes("))
     lab.type(function, solution)
-    lab.run_all(progress)
+    lab.run_all()
     assert "8 of 8 steps" in lab.show(progress).locator(".attnlab").inner_text()
     assert {path.name for path in tmp_path.glob("*.png")} == {"scaling.png", "kv_latency.png"}
 

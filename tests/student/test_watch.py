@@ -130,7 +130,7 @@ def test_make_learn_copies_the_lab_once_and_watches_it(clone: Path) -> None:
     shutil.copy(ROOT / "Makefile", clone)
     (clone / ".venv" / "bin").mkdir(parents=True)
     installed = clone / ".venv" / "bin" / "attnlab"
-    installed.write_text(f'#!/bin/sh\nexec {sys.executable} -m attnlab "$@"\n', encoding="utf-8")
+    installed.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m attnlab "$@"\n', encoding="utf-8")
     installed.chmod(0o755)
     for expected in ("○ Step 1.", "There is no `softmax` yet"):
         with Terminal(["make", "learn"], clone) as terminal:

@@ -141,5 +141,5 @@ def _kernel(lab: Lab, inputs: list[Array]) -> str:
     except failures.SubmissionFault as error:
         return f"raises {type(error).__name__}"
     named = answer[1] if isinstance(answer, list) and len(answer) == 2 else kind(answer)
-    ran = "MATH" if any(s == "torch.softmax" for s in seen) else "FLASH_ATTENTION" if seen else "none"
-    return "named the one that ran" if named == ran else f"{ran} ran, {kind(named)} was named"
+    ran = sorted({"MATH" if name == "torch.softmax" else "FLASH_ATTENTION" for name in seen}) or ["none"]
+    return "named the one that ran" if named in ran else f"{ran[0]} ran, {kind(named)} was named"
