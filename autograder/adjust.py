@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
 from pathlib import Path
@@ -70,8 +70,9 @@ def bring_up_to_date(out: Path, course: Course) -> list[str]:
     work in the folder and something would have to be.
     """
     kept, _ = read_all(out)
-    sentences = unused(course.policy, (one.result.submission for one in kept))
-    if not _moved(kept, course):
+    sentences = unused(course.policy, kept.names)
+    # To the end, so that what cannot be applied to one of them is known before any is written.
+    if not sum(1 for _ in _moved(kept, course)):
         return sentences
     with only_grader(out):
         # Read again: a grader that was at work until now may have put newer results there.
@@ -84,10 +85,12 @@ def bring_up_to_date(out: Path, course: Course) -> list[str]:
     return sentences
 
 
-def _moved(kept: Iterable[Kept], course: Course) -> list[tuple[Kept, Result]]:
+def _moved(kept: Iterable[Kept], course: Course) -> Iterator[tuple[Kept, Result]]:
     """What the policy changes, each with what becomes of it."""
-    settled = [(one, settle(one.result, course)) for one in kept]
-    return [(one, result) for one, result in settled if result != one.result]
+    for one in kept:
+        result = settle(one.result, course)
+        if result != one.result:
+            yield one, result
 
 
 def unused(policy: Policy, names: Iterable[str]) -> list[str]:
@@ -129,7 +132,7 @@ def _overridden(checks: Sequence[CheckResult], override: Override) -> list[Check
             f"{override.where!r} is worth."
         )
     result = list(checks)
-    for i, share in zip(chosen, shares(override.points, [checks[i].max_points for i in chosen]), strict=True):
+    for i, share in zip(chosen, shares(override.points, tuple(checks[i].max_points for i in chosen)), strict=True):
         result[i] = _given(checks[i], share, override)
     return result
 

@@ -14,11 +14,10 @@ import importlib.util
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from autograder.checks import plugin
+from autograder.checks import collect
 from autograder.checks.declare import Declaration
 from autograder.course import Course
 
@@ -40,18 +39,6 @@ class Kit(msgspec.Struct, frozen=True):
 
     ground: dict[str, str]
     checks: dict[str, str]
-
-
-class _WithCode(plugin.Collected):
-    """Collects the functions of the checks too."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.code: list[tuple[Declaration, Callable[..., None]]] = []
-
-    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
-        super().pytest_collection_modifyitems(items)
-        self.code = [(plugin.declaration(item), item.function) for item in items]
 
 
 def kit(course: Course) -> Kit:
@@ -128,10 +115,8 @@ def _ground(assignment: str) -> dict[str, str]:
 
 
 def _checks(assignment: str) -> dict[str, str]:
-    collected = _WithCode()
-    plugin.run(assignment, collected)
     ground = _closure(["autograder.engine"])
-    return {d.id: _check_hash(d, function, ground) for d, function in collected.code}
+    return {c.declared.id: _check_hash(c.declared, c.function, ground) for c in collect.checks(assignment)}
 
 
 def _check_hash(declared: Declaration, function: Callable[..., None], ground: frozenset[str]) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import functools
 import hashlib
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from autograder import deliverable, failures, marks, published
-from autograder.checks import follow_on, plugin
+from autograder.checks import collect, follow_on
 from autograder.checks.declare import Declaration
-from autograder.lab import Lab
+from autograder.checks.marking import Marking, derive
+from autograder.conventions import bound_names
+from autograder.lab import NOT_WRITTEN, Lab
 from autograder.marks import Outcome
 from autograder.measured.student import Measure
 from autograder.names import display_name
@@ -22,13 +24,14 @@ from autograder.sandbox import launch
 from autograder.sandbox.fork import Sandbox
 from autograder.sandbox.session import CellProblem, Session
 from autograder.settings import Settings
-from autograder.submission import Notebook, Submission
+from autograder.submission import Cell, Notebook, Submission
 from autograder.suspects.match import name_suspect
 from autograder.suspects.registry import LOOKS_LIKE
 from autograder.written import FILES, unanswered
 
 NOT_HANDED_IN = "{notebook} was not handed in."
 NO_CODE = "No code could be read from {origin}."
+NOT_RUN = "{function} is not there: {label}, which seems to define it, did not run to its end."
 #: Cells that are named in the message of a result.
 MAX_CELLS_NAMED = 5
 
@@ -66,7 +69,7 @@ def isolation(settings: Settings) -> launch.Isolation:
 
 def declared(assignment: str) -> tuple[tuple[Declaration, str], ...]:
     """Every hidden check of an assignment with its sentence, in the order of display."""
-    return plugin.declared(assignment).checks
+    return tuple((check.declared, check.title) for check in collect.checks(assignment))
 
 
 @dataclass(frozen=True)
@@ -93,9 +96,6 @@ def grade(submission: Submission, settings: Settings, again: Again | None = None
     under, course = isolation(settings), settings.course
     outcomes: list[Outcome] = []
     sentences = [submission.message] if submission.message else []
-    if submission.notebooks:
-        missing = [name for name in course.notebooks if name not in submission.notebooks]
-        sentences += [NOT_HANDED_IN.format(notebook=name) for name in missing]
     cpu = 0.0
     for name in course.notebooks:
         notebook = submission.notebooks.get(name)
@@ -165,30 +165,31 @@ def _try_notebook(
 
     def start(where: Sandbox) -> Session:
         return Session(
-            where, notebook.cells, files, cell_seconds=limits.cell_seconds, setup_seconds=limits.setup_seconds
+            where,
+            notebook.cells,
+            files,
+            cell_seconds=limits.cell_seconds,
+            setup_seconds=limits.setup_seconds,
+            calls_seconds=limits.calls_seconds,
         )
 
     session = start(sandbox)
-    seed = plugin.derive(settings.seed, "measured")
+    seed = derive(settings.seed, "measured")
+    checks = _to_run(settings.assignment, notebook.name, only)
     with Measure(sandbox, settings.device, seed, start, lambda: warm_sandbox(settings, "cuda")) as measure:
 
-        def check(given: follow_on.Given | None) -> plugin.Marking:
-            marking = plugin.Marking(
-                notebook.name,
-                session,
-                seed=settings.seed,
-                call_seconds=limits.call_seconds,
-                measure=measure,
-                given=given,
-                only=only,
+        def check(given: follow_on.Given | None) -> Marking:
+            marking = Marking(
+                session, seed=settings.seed, call_seconds=limits.call_seconds, measure=measure, given=given
             )
-            plugin.run(settings.assignment, marking)
+            marking.run(checks if given is None else [c for c in checks if c.declared.function in given])
             return marking
 
         try:
             with session:
                 marking = check(None)
                 found = marking.outcomes
+                say_what_did_not_run(found.values(), notebook.cells, session.problems)
                 explained = follow_on.settle(found, settings.assignment, lambda given: check(given).outcomes)
                 unexplained = [
                     o for o in found.values() if _function(o) not in marking.missing and o.function not in explained
@@ -205,6 +206,12 @@ def _of(assignment: str, notebook: str) -> list[Declaration]:
     return [d for d, _ in declared(assignment) if d.notebook == notebook]
 
 
+def _to_run(assignment: str, notebook: str, only: Collection[str] | None) -> list[collect.Check]:
+    """The checks of a notebook, or ``only`` those of these ``task.function``."""
+    every = [c for c in collect.checks(assignment) if c.declared.notebook == notebook]
+    return [c for c in every if only is None or f"{c.declared.task}.{c.declared.function}" in only]
+
+
 def _function(outcome: Outcome) -> str:
     return f"{outcome.notebook}.{outcome.task}.{outcome.function}"
 
@@ -219,7 +226,7 @@ def name_suspects(outcomes: Iterable[Outcome], session: Session, settings: Setti
         lab = Lab(session, seconds=settings.course.limits.call_seconds)
         try:
             session.renew()  # a mistake that remembers shows best to probes that come first
-            seed = plugin.derive(settings.seed, f"suspects of {function}")
+            seed = derive(settings.seed, f"suspects of {function}")
             match = name_suspect(lab, function, np.random.default_rng(seed), its[0].notebook)
         except failures.Finding:
             continue
@@ -228,6 +235,17 @@ def name_suspects(outcomes: Iterable[Outcome], session: Session, settings: Setti
                 outcome.suspect = match.id
             looks_like = LOOKS_LIKE.format(hint=match.hint, read=match.read)
             its[0].message = f"{its[0].message} {looks_like}".strip()
+
+
+def say_what_did_not_run(outcomes: Iterable[Outcome], cells: Sequence[Cell], problems: Iterable[CellProblem]) -> None:
+    """Of a function that is not there, name the cell that seems to define it and did not run to its end."""
+    stopped = {problem.label for problem in problems}
+    broken = [cell for cell in cells if cell.label in stopped]
+    for outcome in outcomes:
+        if (outcome.message or "").startswith(NOT_WRITTEN):
+            cell = next((cell for cell in broken if bound_names(cell.source, {outcome.function})), None)
+            if cell is not None:
+                outcome.message = NOT_RUN.format(function=outcome.function, label=cell.label)
 
 
 def show_examples(outcomes: Iterable[Outcome], session: Session, settings: Settings) -> None:

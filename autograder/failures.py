@@ -1,6 +1,6 @@
 """What can come between a check and its answer, as exceptions with one verdict each.
 
-A check never catches these: the pytest plugin turns each into the verdict it names.
+A check never catches these: `checks.marking` turns each into the verdict it names.
 """
 
 from __future__ import annotations

@@ -7,6 +7,7 @@ remainder (the earlier one of two alike). So the parts of every shown mark add u
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
@@ -77,8 +78,11 @@ def assemble(outcomes: Sequence[Outcome], course: Course, facts: Facts) -> Resul
     `CourseError` where a check has no points in the course, or two checks have one id.
     """
     checks = [*_checked(outcomes, course), *_unchecked(outcomes, course), *_by_person(course, facts)]
-    order = [(name, key.partition(".")[0]) for name in course.notebooks for key in points_of(course.parts[name])]
-    checks.sort(key=lambda check: order.index((check.notebook, check.task)))
+    order: dict[tuple[str, str], int] = {}
+    for name in course.notebooks:
+        for key in points_of(course.parts[name]):
+            order.setdefault((name, key.partition(".")[0]), len(order))
+    checks.sort(key=lambda check: order[check.notebook, check.task])
     totals = total(checks, course)
     errors = sum(check.verdict == "grader_error" for check in checks)
     return Result(
@@ -152,7 +156,8 @@ def broken(course: Course, facts: Facts, why: str) -> Result:
     return assemble(outcomes, course, facts)
 
 
-def shares(points: float, weights: Sequence[float]) -> list[int]:
+@functools.cache
+def shares(points: float, weights: tuple[float, ...]) -> tuple[int, ...]:
     """Ten-thousandths for each weight, which add up to ``points``; alike where all weights are zero."""
     if not all(weight >= 0 for weight in weights):
         raise CourseError(f"The weights {list(weights)} of checks must not be below zero.")
@@ -164,7 +169,7 @@ def shares(points: float, weights: Sequence[float]) -> list[int]:
     by_remainder = sorted(range(len(ideal)), key=lambda i: given[i] - ideal[i])
     for i in by_remainder[: whole - sum(given)]:
         given[i] += 1
-    return given
+    return tuple(given)
 
 
 def _checked(outcomes: Sequence[Outcome], course: Course) -> list[CheckResult]:
@@ -178,7 +183,7 @@ def _checked(outcomes: Sequence[Outcome], course: Course) -> list[CheckResult]:
         part = course.parts.get(notebook)
         if part is None or key not in part.points:
             raise CourseError(f"{notebook}.{key} is checked, and has no points in course.toml.")
-        parts = shares(part.points[key], [outcomes[i].weight for i in indices])
+        parts = shares(part.points[key], tuple(outcomes[i].weight for i in indices))
         for i, share in zip(indices, parts, strict=True):
             worth[i] = share
     return [_row(outcome, share) for outcome, share in zip(outcomes, worth, strict=True)]

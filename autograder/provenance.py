@@ -38,6 +38,10 @@ def record(out: Path, paths: Sequence[str], settings: Settings) -> None:
     runs = [one for one in _runs(out) if one != run]
     content = msgspec.json.format(msgspec.json.encode(_GradedFrom([*runs, run][-MAX_RUNS:])), indent=1)
     write_file(out / "graded_from.json", content + b"\n")
+
+
+def record_kit(out: Path, settings: Settings) -> None:
+    """Write down what the checks of this kit are made of, unless that is there."""
     if recall(out, settings.kit_version) is None:
         # Checks that cannot be collected are an error of the grader in every result, and no reason to make none.
         with suppress(RuntimeError, SyntaxError):

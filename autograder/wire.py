@@ -87,6 +87,9 @@ class Opaque(msgspec.Struct, tag="o"):
     type_name: str
 
 
+#: What travels as it is.
+PLAIN = frozenset({type(None), bool, int, float, str})
+
 Value = None | bool | int | float | str | Array | Integer | Sequence | Mapping | Handle | StandIn | Opaque
 
 

@@ -7,6 +7,11 @@ import tracemalloc
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+# A busy machine is no reason for an example to fail.
+settings.register_profile("attnlab", deadline=None)
+settings.load_profile("attnlab")
 
 MAIN = sys.modules["__main__"]
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-import pytest
 
 from autograder import engine, failures, wire
 from autograder.appeal.script import NoScript, write
 from autograder.appeal.transcript import Departure, Recorder, Turn, departure, plain, same_question
-from autograder.checks import plugin
+from autograder.checks import collect
 from autograder.checks.declare import Declaration
+from autograder.checks.marking import Marking
 from autograder.lab import InProcess, Lab, Transport
 from autograder.measured.student import Measure
 from autograder.names import display_name
@@ -55,22 +55,6 @@ class Shown:
     right: str
     script: str = ""
     note: str = ""
-
-
-class _OneCheck(plugin.Marking):
-    """Runs a single check, whatever it builds on."""
-
-    def __init__(self, check: Declaration, transport: Transport, seed: str, seconds: float) -> None:
-        nothing = cast(Measure, types.SimpleNamespace(lab=None, note=None))
-        super().__init__(check.notebook, transport, seed=seed, call_seconds=seconds, measure=nothing)
-        self._check = check
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        super().pytest_collection_modifyitems(items)
-        items[:] = [item for item in items if plugin.declaration(item).id == self._check.id]
-
-    def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        return
 
 
 def show(check: Declaration, title: str, submission: Submission, settings: Settings) -> Shown | str:
@@ -121,9 +105,14 @@ Ask = Callable[[Transport], None]
 
 def _questions(check: Declaration, settings: Settings) -> Sequence[Ask]:
     seconds = settings.course.limits.call_seconds
+    itself = [c for c in collect.checks(settings.assignment) if c.declared.id == check.id]
+    nothing = cast(Measure, types.SimpleNamespace(lab=None, note=None))
 
     def by_check(seed: str) -> Ask:
-        return lambda transport: plugin.run(settings.assignment, _OneCheck(check, transport, seed, seconds))
+        def ask(transport: Transport) -> None:
+            Marking(transport, seed=seed, call_seconds=seconds, measure=nothing, alone=True).run(itself)
+
+        return ask
 
     def by_probes(transport: Transport) -> None:
         lab = Lab(transport, seconds=seconds)

@@ -8,8 +8,9 @@ section 7.6), the attention is the reference's, so step 8 does not depend on the
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -24,6 +25,8 @@ Array = np.ndarray[Any, Any]
 MAX_CALLS = 2000
 #: A greedy choice counts as clear where the best logit leads by this much; rounding moves them by about 1e-14.
 CLEAR_LEAD = 1e-3
+#: Answers without a cache that are remembered: every submission of a course is asked the same, some 200 times.
+REMEMBERED = 2048
 
 
 class Cache(Protocol):
@@ -44,6 +47,48 @@ class Call:
     cached: bool
     last_logits: Array
     ticks: int
+
+
+#: Of a layer's number and its new keys and values ``(kv_heads, t, head_dim)``, those to attend to.
+Join = Callable[[int, Array, Array], tuple[Array, Array]]
+
+
+class _Weights:
+    """The numbers of a model, and the arithmetic; two with the same numbers are the same."""
+
+    def __init__(self, *, embedding: Array, places: Array, layers: Array, unembedding: Array, kv_heads: int) -> None:
+        self._embedding, self._places, self._layers, self._unembedding = embedding, places, layers, unembedding
+        self._kv_heads = kv_heads
+        self._same = (kv_heads, layers.shape, *(a.tobytes() for a in (embedding, places, layers, unembedding)))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Weights) and self._same == other._same
+
+    def __hash__(self) -> int:
+        return hash(self._same)
+
+    @functools.lru_cache(maxsize=REMEMBERED)  # noqa: B019 a model is small, and the next submission meets it again
+    def logits(self, ids: tuple[int, ...], start: int) -> Array:
+        """``(t, vocab)``, without any cache; read-only."""
+        found, _ = self.forward(np.array(ids), start, lambda _, k, v: (k, v))
+        found.flags.writeable = False
+        return found
+
+    def forward(self, ids: Array, start: int, join: Join) -> tuple[Array, int]:
+        """Logits ``(t, vocab)`` and the number of keys that the block attended to."""
+        t = context = len(ids)
+        x = self._embedding[ids] + self._places[start : start + t]
+        for layer, (W_q, W_k, W_v, W_o) in enumerate(self._layers):
+            q, k, v = (self._split(x @ W) for W in (W_q, W_k, W_v))
+            k, v = join(layer, k, v)
+            context = k.shape[-2]
+            mixed, _ = attention(q, k, v, causal_mask(t, context))
+            x = x + np.moveaxis(mixed, 0, 1).reshape(t, -1) @ W_o
+        return x @ self._unembedding, context
+
+    def _split(self, x: Array) -> Array:
+        """``(t, width)`` → ``(kv_heads, t, head_dim)``."""
+        return np.ascontiguousarray(np.moveaxis(x.reshape(len(x), self._kv_heads, -1), 1, 0))
 
 
 class TinyLM:
@@ -67,11 +112,14 @@ class TinyLM:
         self.n_layers, self.kv_heads, self.head_dim = n_layers, kv_heads, head_dim
         self.vocab, self.n_max, self.device = vocab, n_max, device
         width = kv_heads * head_dim
-        self._embedding = rng.normal(size=(vocab, width))
-        self._places = 0.7 * rng.normal(size=(n_max, width))
-        self._layers = 1.6 / math.sqrt(width) * rng.normal(size=(n_layers, 4, width, width))
-        # Logits of size 1: ids that are drawn at random instead of picked differ from the greedy ones soon.
-        self._unembedding = 0.5 / math.sqrt(width) * rng.normal(size=(width, vocab))
+        self._weights = _Weights(
+            embedding=rng.normal(size=(vocab, width)),
+            places=0.7 * rng.normal(size=(n_max, width)),
+            layers=1.6 / math.sqrt(width) * rng.normal(size=(n_layers, 4, width, width)),
+            # Logits of size 1: ids that are drawn at random instead of picked differ from the greedy ones soon.
+            unembedding=0.5 / math.sqrt(width) * rng.normal(size=(width, vocab)),
+            kv_heads=kv_heads,
+        )
         self._busy = False
         self.calls: list[Call] = []
 
@@ -97,7 +145,10 @@ class TinyLM:
         stores = None if caches is None else self._stores(caches)
         self._busy = True
         try:
-            logits, context = self._forward(ids, first, stores)
+            if stores is None:
+                logits, context = self._weights.logits(tuple(ids.tolist()), first), len(ids)
+            else:
+                logits, context = self._weights.forward(ids, first, functools.partial(self._join, stores))
         finally:
             self._busy = False
         t = len(ids)
@@ -114,7 +165,7 @@ class TinyLM:
         """
         tokens, rows = list(prompt), []
         for _ in range(n_new):
-            rows.append(self._forward(np.array(tokens), 0, None)[0][-1])
+            rows.append(self._weights.logits(tuple(tokens), 0)[-1])
             tokens.append(int(np.argmax(rows[-1])))
         return tokens, np.array(rows)
 
@@ -127,26 +178,14 @@ class TinyLM:
                 return prompt
         raise RuntimeError("no prompt of this model has a clear continuation")
 
-    def _forward(self, ids: Array, start: int, stores: Sequence[Cache] | None) -> tuple[Array, int]:
-        """Logits ``(t, vocab)`` and the number of keys that the block attended to."""
-        t = context = len(ids)
-        x = self._embedding[ids] + self._places[start : start + t]
-        for layer, (W_q, W_k, W_v, W_o) in enumerate(self._layers):
-            q, k, v = (self._split(x @ W) for W in (W_q, W_k, W_v))
-            if stores is not None:
-                stores[layer].call("append", k, v)
-                k = self._cached(stores[layer].get("keys"), t, "keys")
-                v = self._cached(stores[layer].get("values"), t, "values")
-                if k.shape != v.shape:
-                    raise ValueError(f"the cache holds keys {k.shape} and values {v.shape}")
-            context = k.shape[-2]
-            mixed, _ = attention(q, k, v, causal_mask(t, context))
-            x = x + np.moveaxis(mixed, 0, 1).reshape(t, -1) @ W_o
-        return x @ self._unembedding, context
-
-    def _split(self, x: Array) -> Array:
-        """``(t, width)`` → ``(kv_heads, t, head_dim)``."""
-        return np.ascontiguousarray(np.moveaxis(x.reshape(len(x), self.kv_heads, self.head_dim), 1, 0))
+    def _join(self, stores: Sequence[Cache], layer: int, k: Array, v: Array) -> tuple[Array, Array]:
+        """Append a block to the submission's cache of a layer, and read back everything that it holds."""
+        stores[layer].call("append", k, v)
+        keys = self._cached(stores[layer].get("keys"), k.shape[-2], "keys")
+        values = self._cached(stores[layer].get("values"), k.shape[-2], "values")
+        if keys.shape != values.shape:
+            raise ValueError(f"the cache holds keys {keys.shape} and values {values.shape}")
+        return keys, values
 
     def _ids(self, tokens: Any) -> Array:
         try:

@@ -13,9 +13,9 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any, cast
 
 import numpy as np
-import pytest
 
-from autograder.checks import plugin
+from autograder.checks import collect
+from autograder.checks.marking import Marking, derive
 from autograder.course import Course
 from autograder.lab import local_lab
 from autograder.marks import Outcome
@@ -58,7 +58,7 @@ def survivors_of(function: str, assignment: str, notebook: str, solution: str) -
             if not any(outcome.verdict in _LOST for outcome in checked(assignment, notebook, suspect.task, namespace)):
                 what = f"This mistake ({told}) loses no marks in {suspect.task}."
                 found.append(Problem(_where(suspect), what, "Write a check that sees it, or take the mistake out."))
-            rng = np.random.default_rng(plugin.derive(SEED, function))
+            rng = np.random.default_rng(derive(SEED, function))
             # As when grading: the probes meet a process in which no check has left anything.
             match = name_suspect(local_lab(bound(solution, text)), function, rng, notebook)
             if match is None or match.id != suspect.id:
@@ -77,23 +77,10 @@ def bound(*texts: str) -> dict[str, Any]:
 
 def checked(assignment: str, notebook: str, task: str, namespace: dict[str, Any]) -> list[Outcome]:
     """How the hidden checks of a step end, but for those that measure time."""
-    marking = _Here(notebook, task, namespace)
-    plugin.run(assignment, marking)
+    marking = Marking(local_lab(namespace)._transport, seed=SEED, call_seconds=60.0, measure=cast(Measure, None))
+    of_step = [c for c in collect.checks(assignment) if (c.declared.notebook, c.declared.task) == (notebook, task)]
+    marking.run(check for check in of_step if not check.declared.measured)
     return list(marking.outcomes.values())
-
-
-class _Here(plugin.Marking):
-    """The checks of one step, on code in this process."""
-
-    def __init__(self, notebook: str, task: str, namespace: dict[str, Any]) -> None:
-        transport = local_lab(namespace)._transport
-        super().__init__(notebook, transport, seed=SEED, call_seconds=60.0, measure=cast(Measure, None))
-        self.task = task
-
-    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        super().pytest_collection_modifyitems(items)
-        declared = [(item, plugin.declaration(item)) for item in items]
-        items[:] = [item for item, check in declared if check.task == self.task and not check.measured]
 
 
 def _as_when_grading() -> None:

@@ -15,7 +15,8 @@ import nbformat
 import pytest
 
 from autograder import course, engine, failures, submission
-from autograder.checks import plugin
+from autograder.checks import collect
+from autograder.checks.marking import Marking
 from autograder.measured.student import Measure
 from autograder.result import Verdict
 from autograder.sandbox import launch
@@ -108,14 +109,14 @@ class Grader:
         )
         with ExitStack() as stack:
             measure = stack.enter_context(Measure(self.sandbox, "cuda", 0, lambda _: session, lambda: self.sandbox))
-            marking = plugin.Marking(
-                LAB, session, seed="a seed of the tests", call_seconds=seconds or limits.call_seconds, measure=measure
+            marking = Marking(
+                session, seed="a seed of the tests", call_seconds=seconds or limits.call_seconds, measure=measure
             )
             try:
                 with session:
                     # An attack whose code does not run shows nothing.
                     assert session.problems == [], session.problems
-                    plugin.run("lab07", marking)
+                    marking.run(c for c in collect.checks("lab07") if c.declared.notebook == LAB)
             except failures.SubmissionFault:
                 return {d.id: "submission_error" for d, _ in engine.declared("lab07") if d.notebook == LAB}
         return {name: outcome.verdict for name, outcome in marking.outcomes.items()}

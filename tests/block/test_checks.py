@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from autograder.checks import plugin
+from autograder.checks import collect
 from autograder.suspects.probes import ASKED
 from tests.filled_in import BLOCK, LOST, lost
 
@@ -83,15 +83,15 @@ def answering(function: str, expression: str) -> str:
 
 
 def test_every_function_has_checks_and_probes_and_no_two_checks_say_the_same() -> None:
-    collected = plugin.Collected(BLOCK.name)
-    plugin.run("lab07", collected)
-    counts = Counter(declared.function for declared, _ in collected.declared)
-    assert {declared.function: declared.task for declared, _ in collected.declared} == BLOCK.task_of
-    assert list(dict.fromkeys(declared.task for declared, _ in collected.declared)) == list(BLOCK.tasks)
+    collected = [check for check in collect.checks("lab07") if check.declared.notebook == BLOCK.name]
+    declarations = [check.declared for check in collected]
+    counts = Counter(declared.function for declared in declarations)
+    assert {declared.function: declared.task for declared in declarations} == BLOCK.task_of
+    assert list(dict.fromkeys(declared.task for declared in declarations)) == list(BLOCK.tasks)
     assert set(ASKED[BLOCK.name]) == set(BLOCK.task_of)
     # Three products of one number have one property and a number in print.
     assert {name for name, times in counts.items() if times < 3} == {"training_bytes", "training_flops", "gpu_years"}
-    titles = [title for _, title in collected.declared]
+    titles = [check.title for check in collected]
     assert len(set(titles)) == len(titles) >= 190
     assert all(title.endswith(".") for title in titles)
 
@@ -151,7 +151,7 @@ def test_messages_are_sentences_that_give_no_hidden_number_away(task: str) -> No
 
 
 def test_no_check_uses_a_part_of_another_room() -> None:
-    for path in plugin.folder("lab07").glob("*block*.py"):
+    for path in collect.folder("lab07").glob("*block*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom):
                 assert not (node.module or "").startswith(("attnlab", "autograder.suspects")), path

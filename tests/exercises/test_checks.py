@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from autograder.checks import plugin
+from autograder.checks import collect
 from autograder.suspects.probes import ASKED
 from tests.filled_in import EXERCISES, LOST, lost
 
@@ -75,14 +75,14 @@ def answering(function: str, expression: str) -> str:
 
 
 def test_every_function_of_the_exercises_has_checks_enough() -> None:
-    collected = plugin.Collected(EXERCISES.name)
-    plugin.run("lab07", collected)
-    counts = Counter(declared.function for declared, _ in collected.declared)
-    assert {declared.function: declared.task for declared, _ in collected.declared} == FUNCTIONS
+    collected = [check for check in collect.checks("lab07") if check.declared.notebook == EXERCISES.name]
+    declarations = [check.declared for check in collected]
+    counts = Counter(declared.function for declared in declarations)
+    assert {declared.function: declared.task for declared in declarations} == FUNCTIONS
     assert EXERCISES.task_of == FUNCTIONS
     assert set(ASKED[EXERCISES.name]) == set(FUNCTIONS)
     assert min(counts.values()) >= 4
-    titles = [title for _, title in collected.declared]
+    titles = [check.title for check in collected]
     assert len(set(titles)) == len(titles)
     assert all(title.endswith(".") for title in titles)
 
@@ -143,7 +143,7 @@ def test_messages_are_sentences_that_give_no_hidden_number_away() -> None:
 
 
 def test_no_check_uses_a_helper_of_another_room() -> None:
-    folder = plugin.folder("lab07")
+    folder = collect.folder("lab07")
     for path in folder.glob("test_exercise*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.ImportFrom):

@@ -7,7 +7,8 @@ from typing import Any, cast
 import pytest
 
 from autograder import failures
-from autograder.checks import follow_on, plugin
+from autograder.checks import collect, follow_on
+from autograder.checks.marking import Marking
 from autograder.lab import InProcess
 from autograder.measured.student import Measure
 from autograder.suspects import suspects_of
@@ -30,12 +31,11 @@ class Waits:
 def lost_elsewhere(source: str, task: str) -> set[str]:
     """Functions of other steps that lose marks once the rule for follow-on failures is applied."""
     transport = InProcess(submission_with(source))
+    checks = [c for c in collect.checks("lab07") if c.declared.notebook == "attention_lab"]
 
     def check(given: follow_on.Given | None) -> dict[str, Any]:
-        marking = plugin.Marking(
-            "attention_lab", transport, seed="tests", call_seconds=60, measure=cast(Measure, Waits()), given=given
-        )
-        plugin.run("lab07", marking)
+        marking = Marking(transport, seed="tests", call_seconds=60, measure=cast(Measure, Waits()), given=given)
+        marking.run(c for c in checks if given is None or c.declared.function in given)
         return marking.outcomes
 
     outcomes = check(None)
