@@ -1,0 +1,1 @@
+"""``autograder bench``: the figures of the README, measured again on this machine."""
