@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -43,7 +43,7 @@ class Platform(StrEnum):
 
 
 class Figures(StrEnum):
-    ALL, MEASURED, GRADE = "all", "measured", "grade"
+    ALL, MEASURED, GRADE, PEERS, MANY = "all", "measured", "grade", "peers", "many"
 
 
 @main.command()
@@ -70,6 +70,8 @@ def grade(
 
 def _grade(paths: list[str], out: Path, settings: Settings, workers: int | str, json: bool) -> int:
     """``workers``: how many processes here, or the address of a cluster."""
+    from concurrent.futures import ThreadPoolExecutor
+
     from rich.console import Console
 
     from autograder import grade as many
@@ -80,9 +82,10 @@ def _grade(paths: list[str], out: Path, settings: Settings, workers: int | str, 
     from autograder.pages.publish import known_hints, publish
     from autograder.pages.reveals import reveals
     from autograder.progress import RunReport
+    from autograder.results import kept
     from autograder.sandbox import launch
+    from autograder.workers import cores
 
-    hints = known_hints()
     if isinstance(workers, int):
         launch.choose(settings.isolation)
     found = discover(paths, settings.assignment, signatures(settings.course))
@@ -93,17 +96,26 @@ def _grade(paths: list[str], out: Path, settings: Settings, workers: int | str, 
             say(str(one.problem))
         refuse("There is nothing to grade there.")
     provenance.record(out, paths, settings)
-    with kill_as_ctrl_c(), RunReport(len(found.handed), Console(stderr=True)) as report:
+    with (
+        ThreadPoolExecutor(1) as beside,
+        kill_as_ctrl_c(),
+        RunReport(len(found.handed), Console(stderr=True)) as report,
+    ):
+        # Some seconds, in which the workers start.
+        kit = beside.submit(provenance.record_kit, out, settings)
+        said = beside.submit(known_hints)
         where = workers if isinstance(workers, int) else _cluster(workers, settings, report.note)
         summary = many.run(found.handed, settings, out, workers=where, report=report, work=many.grade_one)
-    kept, _ = publish(out, settings.course.title, hints, reveals(settings.course))
-    for sentence in unused(settings.course.policy, (one.result.submission for one in kept)):
+    kit.result()
+    processes = workers if isinstance(workers, int) else cores()
+    there, _ = publish(out, settings.course.title, said.result(), reveals(settings.course), workers=processes)
+    for sentence in unused(settings.course.policy, there.names):
         say(sentence)
-    _show(summary.results, json)
+    _show((kept(out, stem).result for stem in summary.done), json)
     say(f"{out / 'index.html'} is the class page; one page for each student is in {out / 'feedback'}.")
     if summary.stopped:
         say(
-            f"Stopped. {len(summary.results)} of {summary.total} submissions have their result; "
+            f"Stopped. {len(summary.done)} of {summary.total} submissions have their result; "
             "the same command goes on from there."
         )
         return STOPPED
@@ -160,12 +172,13 @@ def archive(
 def report(folder: Folder) -> None:
     """Make the table and the pages again from the results that are there, and print the table."""
     from autograder.pages.publish import known_hints, publish
+    from autograder.workers import cores
 
     with plain_errors():
         apply_policy(results_folder(folder))
         title, shown = _course(folder)
-        kept, unreadable = publish(folder, title, known_hints(), shown)
-        _show([one.result for one in kept], False)
+        kept, unreadable = publish(folder, title, known_hints(), shown, workers=cores())
+        _show((one.result for one in kept), False)
         for path in unreadable:
             say(f"{path} is no result, and was left out. Grading again makes it anew.")
 
@@ -183,28 +196,45 @@ def doctor() -> None:
 
 @main.command()
 def bench(
-    figures: Annotated[Figures, typer.Argument(help="Which figures.")] = Figures.ALL,
+    figures: Annotated[Figures, typer.Argument(help="Which figures; all: measured and grade.")] = Figures.ALL,
     runs: Annotated[int, typer.Option(min=1, help="measured: how often for each kind of code.")] = 200,
     busy: Annotated[bool, typer.Option("--busy", help="measured: keep every core busy meanwhile.")] = False,
-    copies: Annotated[int, typer.Option(min=1, help="grade: how many submissions.")] = 20,
+    copies: Annotated[int, typer.Option(min=1, help="grade, peers: how many submissions.")] = 20,
+    rounds: Annotated[int, typer.Option(min=1, help="peers: how often each has its turn.")] = 3,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="peers, many: a picture of the figures.")] = None,
+    costs_from: Annotated[
+        Path | None, typer.Option("--from", metavar="DIR", help="many: results to take the costs from.")
+    ] = None,
+    costs: Annotated[
+        Path | None, typer.Option("--record", metavar="FILE", help="many: where these costs are kept.")
+    ] = None,
+    submissions: Annotated[int, typer.Option(min=1, help="many: how many submissions.")] = 50_000,
+    assignment: Assignment = "lab07",
     isolation: Annotated[Isolation, typer.Option(help="What keeps submissions in.")] = Isolation.AUTO,
 ) -> None:
-    """Measure the figures of the README again: minutes of work for every core."""
+    """Measure the figures of the README again: minutes of work for every core.
+
+    `peers` grades the same submissions with `nbgrader autograde` and `otter run` too, in turn. `many` says how long a
+    large class would take on a cluster, from what submissions cost before.
+    """
     import secrets
 
     from rich.console import Console
 
-    from autograder import bench as room
     from autograder import course
+    from autograder.bench import grading, many_shown, measured, peers, shown
+    from autograder.bench.processes import Failed
     from autograder.kit import kit_version
     from autograder.settings import Settings
 
+    if svg is not None and (svg.suffix != ".svg" or not svg.parent.is_dir()):
+        refuse(f"{svg} cannot be the picture: its name must end in .svg, and its folder must be there.")
     console = Console(stderr=True)
     with plain_errors():
         seed = secrets.token_hex(32)
         settings = Settings(
-            assignment="lab07",
-            course=course.load("lab07"),
+            assignment=assignment,
+            course=course.load(assignment),
             seed=seed,
             seed_id=course.seed_id(seed),
             kit_version=kit_version(),
@@ -212,22 +242,39 @@ def bench(
             isolation=isolation.value,
         )
         tables = []
-        if figures in (Figures.ALL, Figures.MEASURED):
-            tables.append(room.measured(settings, runs, busy=busy, console=console))
-        if figures in (Figures.ALL, Figures.GRADE):
-            tables.append(room.grading(settings, copies, (1, 2), console))
+        try:
+            if figures in (Figures.ALL, Figures.MEASURED):
+                tables.append(measured.measured(settings, runs, busy=busy, console=console))
+            if figures in (Figures.ALL, Figures.GRADE):
+                tables.append(grading.grading(settings, copies, (1, 2), console))
+            if figures is Figures.PEERS:
+                comparison = peers.peers(settings, copies, rounds, console)
+                tables.append(shown.table(comparison))
+            if figures is Figures.MANY:
+                tables += many_shown.many(settings, costs_from, costs, submissions, svg, console)
+        except Failed as failed:
+            refuse(str(failed))
         for table in tables:
             Console(width=None if sys.stdout.isatty() else LOG_WIDTH).print(table)
+        if figures is Figures.PEERS and svg is not None:
+            try:
+                shown.picture(comparison, svg)
+            except OSError as error:
+                refuse(f"{svg} could not be written: {error.strerror}.")
 
 
-def _show(results: list[Result], json: bool) -> None:
+def _show(results: Iterable[Result], json: bool) -> None:
     import msgspec
     from rich.console import Console
 
     from autograder.terminal import table
 
     if json:
-        typer.echo(msgspec.json.encode(results).decode("utf-8"))
+        start = "["
+        for result in results:
+            typer.echo(start + msgspec.json.encode(result).decode("utf-8"), nl=False)
+            start = ","
+        typer.echo("[]" if start == "[" else "]")
     else:
         # A log has no width of its own; the usual 80 columns would fold most names.
         Console(width=None if sys.stdout.isatty() else LOG_WIDTH).print(table(results))
@@ -240,10 +287,10 @@ def _course(folder: Path) -> tuple[str, Reveals]:
     """
     from autograder.course import CourseError, load
     from autograder.pages.reveals import NOTHING, reveals
-    from autograder.results import read_all
+    from autograder.results import any_one
 
-    kept, _ = read_all(folder)
-    assignment = kept[0].result.assignment if kept else "no results"
+    result = any_one(folder)
+    assignment = result.assignment if result else "no results"
     try:
         course = load(assignment)
     except CourseError:

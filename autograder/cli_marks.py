@@ -82,7 +82,7 @@ def _csv(folder: Path) -> None:
         apply_policy(results_folder(folder))
         kept, _ = read_all(folder)
         path = folder / "grades.csv"
-        write_file(path, grades([one.result for one in kept]).encode("utf-8"))
+        write_file(path, grades(one.result for one in kept).encode("utf-8"))
         typer.echo(path)
 
 

@@ -12,12 +12,15 @@ from __future__ import annotations
 import logging
 import pickle
 import secrets
+import threading
 import time
+import zlib
 from collections.abc import Callable
 from concurrent.futures import CancelledError, Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import partial
+from queue import SimpleQueue
 from typing import Any
 
 import msgspec
@@ -29,16 +32,18 @@ from autograder.result import Result
 from autograder.sandbox import gpu, launch
 from autograder.settings import Settings
 from autograder.submission import Submission, load
-from autograder.workers import one_process
+from autograder.workers import all_in, cores, one_process
 
 #: What `dask worker --resources` calls a GPU.
 GPU = "GPU"
 #: Seconds to find the scheduler in, and for the first worker to be there; seconds between two looks for new workers.
 CONNECT_SECONDS, FIRST_WORKER_SECONDS, LOOK_SECONDS = 10.0, 60.0, 2.0
+#: Seconds to wait for an answer before looking again whether workers came or went.
+PATIENCE_SECONDS = 0.5
 #: Submissions that wait at each worker beside the one in hand, so that it never has to wait for this machine.
 AHEAD = 1
-#: Processes that read what was handed in; one keeps up with about 40 submissions a second.
-READERS = 2
+#: The fewest processes that read what was handed in; one keeps up with about 40 submissions a second.
+FEWEST_READERS = 2
 
 NOT_INSTALLED = "Grading on a cluster needs Dask; `python -m pip install distributed` brings it."
 NOBODY = "No Dask scheduler answers at {address} ({why}). Check the address, and that the scheduler runs."
@@ -60,14 +65,24 @@ class ClusterError(Exception):
 
 def read(handed: Handed, settings: Settings) -> bytes:
     """What was handed in, read, as bytes: runs in a process of this machine."""
-    return msgspec.msgpack.encode(load(handed, settings.assignment, signatures(settings.course)))
+    return packed(load(handed, settings.assignment, signatures(settings.course)))
+
+
+def packed(submission: Submission) -> bytes:
+    """A submission as it travels: through the scheduler, so as few bytes as take hardly any time to make."""
+    return zlib.compress(msgspec.msgpack.encode(submission), level=1)
+
+
+def unpacked(data: bytes) -> Submission:
+    """What ``packed`` made; never of anything that comes from elsewhere."""
+    return msgspec.msgpack.decode(zlib.decompress(data), type=Submission)
 
 
 def grade_bytes(data: bytes, settings: Settings, known: str | None, may_use_gpu: bool) -> Result | None:
     """What a worker of the cluster does. None where the digest shows that the known result still holds."""
     from autograder import engine
 
-    submission = msgspec.msgpack.decode(data, type=Submission)
+    submission = unpacked(data)
     with gpu.allowed(may_use_gpu):
         if known is not None and known == engine.digest(submission, settings):
             return None
@@ -115,8 +130,6 @@ class _Sent:
 class Cluster:
     """The workers of a scheduler that can grade, as `autograder.workers.Workers` has it."""
 
-    patience: float | None = 0.5
-
     def __init__(
         self,
         address: str,
@@ -140,8 +153,10 @@ class Cluster:
         self._has_gpu = self._lost = False
         self._reasons: list[str] = []
         self._running: set[Future[Result | None]] = set()
+        self._answers: SimpleQueue[Future[Result | None]] = SimpleQueue()
         self._sent: dict[Future[Result | None], _Sent] = {}
-        self._readers = [one_process() for _ in range(READERS)]
+        self._lock = threading.Lock()
+        self._readers = [one_process() for _ in range(max(FEWEST_READERS, cores()))]
         self._turn = 0
         self._next_look = 0.0
         try:
@@ -165,6 +180,7 @@ class Cluster:
         answer: Future[Result | None] = Future()
         self._turn = (self._turn + 1) % len(self._readers)
         self._running.add(answer)
+        answer.add_done_callback(self._answers.put)
         try:
             reading = self._readers[self._turn].submit(read, handed, settings)
         except BrokenProcessPool:
@@ -172,6 +188,9 @@ class Cluster:
             reading = self._readers[self._turn].submit(read, handed, settings)
         reading.add_done_callback(partial(self._then, answer, partial(self._give, answer, settings, known)))
         return answer
+
+    def answered(self) -> list[Future[Result | None]]:
+        return all_in(self._answers, PATIENCE_SECONDS)
 
     def take_back(self, future: Future[Result | None]) -> bool:
         self._running.discard(future)
@@ -212,20 +231,30 @@ class Cluster:
     ) -> None:
         executor: Any = self._client.get_executor(pure=False, resources=resources)
         task = executor.submit(pickle.loads, call, key=f"grade-{secrets.token_hex(8)}")
-        self._sent[answer] = _Sent(task, resources, call, then)
+        with self._lock:
+            self._sent[answer] = _Sent(task, resources, call, then)
         task.add_done_callback(partial(self._answered, answer))
 
     def _answered(self, answer: Future[Result | None], task: Future[Result | None]) -> None:
-        sent = self._sent.get(answer)
-        if sent is not None and sent.task is task:
-            del self._sent[answer]
+        sent = self._claim(answer, task)
+        if sent is not None:
             self._then(answer, sent.then, task)
 
     def _send_again(self) -> None:
         """What found no worker stays without one also when a worker gets the resource that it waits for."""
-        for answer, sent in list(self._sent.items()):
-            self._send(answer, sent.resources, sent.call, sent.then)
-            sent.task.cancel()
+        with self._lock:
+            waiting = list(self._sent.items())
+        for answer, sent in waiting:
+            # Some may be answered meanwhile, in Dask's thread.
+            if self._claim(answer, sent.task) is not None:
+                self._send(answer, sent.resources, sent.call, sent.then)
+                sent.task.cancel()
+
+    def _claim(self, answer: Future[Result | None], task: Future[Result | None]) -> _Sent | None:
+        """What was sent, for the one who goes on with it; None where it is not waited for, or not from this task."""
+        with self._lock:
+            sent = self._sent.get(answer)
+            return self._sent.pop(answer) if sent is not None and sent.task is task else None
 
     @staticmethod
     def _then(answer: Future[Result | None], go_on: Callable[[Any], None], before: Future[Any]) -> None:

@@ -101,11 +101,11 @@ def apply_policy(folder: Path) -> None:
     """Late penalties and overrides as course.toml has them now; nothing where the course is not at hand."""
     from autograder import course
     from autograder.adjust import bring_up_to_date
-    from autograder.results import read_all
+    from autograder.results import any_one
 
-    kept, _ = read_all(folder)
+    result = any_one(folder)
     try:
-        record = course.load(kept[0].result.assignment) if kept else None
+        record = course.load(result.assignment) if result else None
     except course.NoCourse:
         return
     if record is not None:

@@ -51,13 +51,10 @@ def find(out: Path, submission: str) -> Kept:
     """The result of a submission, by its name or by its file's."""
     kept, _ = read_all(out)
     wanted = spell(submission)
-    for one in kept:
-        if one.result.submission == wanted:
-            return one
-    for one in kept:
-        if wanted in (one.stem, f"{one.stem}.json"):
-            return one
-    near = difflib.get_close_matches(wanted, [one.stem for one in kept], n=3, cutoff=0.4)
+    for called in (kept.names, kept.stems, [f"{stem}.json" for stem in kept.stems]):
+        if wanted in called:
+            return kept[called.index(wanted)]
+    near = difflib.get_close_matches(wanted, kept.stems, n=3, cutoff=0.4)
     hint = f" Near ones: {', '.join(near)}." if near else f" There are {len(kept)} results there."
     raise NotFoundError(f"There is no result of {display_name(submission)!r} in {out}.{hint}")
 

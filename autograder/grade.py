@@ -11,10 +11,10 @@ import os
 import time
 import traceback
 from collections import deque
-from collections.abc import Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, wait
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -32,6 +32,8 @@ from autograder.workers import Processes, Work, Workers
 
 #: Seconds after which a worker is taken for stuck. Far above what the limits of one submission add up to.
 WORKER_SECONDS = 3600.0
+#: Files that are flushed to the disk at the same time.
+WRITERS = 16
 #: Times that a submission is given to a worker that then dies.
 ATTEMPTS = 2
 
@@ -64,16 +66,21 @@ class Job:
 
 @dataclass
 class Summary:
-    """How a run ended. ``results`` has one for every submission, or fewer where it was stopped."""
+    """How a run ended. ``done`` has the stem of every submission that has its result, in the order in which they came.
+
+    The results themselves are on the disk and nowhere else, so that a run over thousands needs no more memory than
+    one over a few.
+    """
 
     total: int
-    results: list[Result]
+    done: list[str] = field(default_factory=list)
     graded: int = 0
+    grader_errors: int = 0
     stopped: bool = False
 
-    @property
-    def grader_errors(self) -> int:
-        return sum(map(spoilt, self.results))
+    def count(self, job: Job, result: Result) -> None:
+        self.done.append(job.stem)
+        self.grader_errors += spoilt(result)
 
 
 def grade_one(handed: Handed, settings: Settings, known: str | None) -> Result | None:
@@ -132,13 +139,13 @@ def run(
     results.prepare(out)
     with results.only_grader(out):
         queue = deque((job, 1) for job in jobs(handed))
-        summary = Summary(total=len(queue), results=[])
+        summary = Summary(total=len(queue))
         many: Workers | None = None
         finished = False
         try:
             # In here: a Ctrl-C may come while it is made.
             many = Processes(min(workers, len(queue)), work) if isinstance(workers, int) else workers
-            _map(many, queue, summary, settings, out, report, log or out)
+            work_through(queue, many, summary, settings, out, report, log=log or out)
             finished = True
         except KeyboardInterrupt:
             summary.stopped = True
@@ -148,16 +155,21 @@ def run(
         return summary
 
 
-def _map(
-    workers: Workers,
+def work_through(
     queue: deque[tuple[Job, int]],
+    workers: Workers,
     summary: Summary,
     settings: Settings,
     out: Path,
     report: Report,
+    *,
     log: Path,
+    write: Callable[[Path, Sequence[tuple[Job, Result]]], None] | None = None,
 ) -> None:
-    """Every job of the queue to a worker, and every answer into the folder and the summary."""
+    """Every job of the queue, with the number of its try, to a worker; every answer into the folder and the summary.
+
+    ``write``: how answers that came in together get there, by default as files.
+    """
     running: dict[Future[Result | None], tuple[Job, int, Result | None, float]] = {}
     while queue or running:
         # Asked also when nothing is left to give: a cluster looks then for workers in the place of lost ones.
@@ -166,9 +178,8 @@ def _map(
             kept = _reusable(out, job, workers)
             future = workers.submit(job.handed, settings, kept.digest if kept else None)
             running[future] = (job, attempt, kept, time.monotonic())
-        if not running and workers.patience is not None:
-            time.sleep(workers.patience)
-        for future in wait(running, timeout=workers.patience, return_when=FIRST_COMPLETED).done:
+        new: list[tuple[Job, Result]] = []
+        for future in workers.answered():
             job, attempt, kept, since = running.pop(future)
             died, error = workers.take_back(future), future.exception()
             if died and attempt < ATTEMPTS:
@@ -180,15 +191,29 @@ def _map(
                 settled = settle(kept, settings.course, job.handed)
                 if settled != kept:
                     results.write(out, job.stem, settled)
-                summary.results.append(settled)
+                summary.count(job, settled)
                 report.unchanged(settled)
             elif result is not None:
                 result = msgspec.structs.replace(result, submission=job.name)
-                result = settle(result, settings.course, job.handed)
-                results.write(out, job.stem, result)
-                summary.results.append(result)
-                summary.graded += 1
-                report.finished(result)
+                new.append((job, settle(result, settings.course, job.handed)))
+        (write or write_together)(out, new)
+        for job, result in new:
+            summary.count(job, result)
+            summary.graded += 1
+            report.finished(result)
+
+
+def write_together(out: Path, new: Sequence[tuple[Job, Result]]) -> None:
+    """All that came in together, each as safely as if it were alone; a disk flushes several files in about the time
+    that it needs for one.
+    """
+    if len(new) == 1:
+        results.write(out, new[0][0].stem, new[0][1])
+        return
+    with ThreadPoolExecutor(WRITERS) as threads:
+        written = [threads.submit(results.write, out, job.stem, result) for job, result in new]
+    for one in written:
+        one.result()
 
 
 def _reusable(out: Path, job: Job, workers: Workers) -> Result | None:

@@ -16,6 +16,9 @@ from typing import NamedTuple
 
 from autograder.decoding import decode, well_formed
 
+# Made once: ``json.loads`` with an option makes one for every string, and a notebook has thousands.
+_from_json = json.JSONDecoder(strict=False).decode
+
 #: Opening brackets in one file above which it is no notebook: each costs about half a microsecond.
 MAX_BRACKETS = 5_000_000
 #: Members of one object that are told apart; a notebook's objects have some tens.
@@ -94,7 +97,7 @@ class JsonText:
             return ""
         raw = self.data[place.start : place.end]
         try:
-            value: object = json.loads(decode(raw)[0], strict=False)
+            value: object = _from_json(decode(raw)[0])
         except (ValueError, RecursionError):
             value = [_plain(string) for string in _one_string.findall(raw)]
         parts = value if isinstance(value, list) else [value]
@@ -126,6 +129,6 @@ class JsonText:
 def _plain(string: bytes) -> str:
     text = decode(string)[0]
     try:
-        return str(json.loads(text, strict=False))
+        return str(_from_json(text))
     except ValueError:  # an escape that JSON does not know
         return text[1:-1]

@@ -78,8 +78,8 @@ def regrade(
     found.reasons = list(dict.fromkeys(why for p in plans.values() if p.again is None for why in p.reasons.values()))
     with tempfile.TemporaryDirectory(prefix="autograder-regrade-") as folder:
         summary = grade.run(handed, settings, Path(folder), workers=workers, report=report, work=work, log=out)
+        new = {one.result.submission: one.result for one in results.read_all(Path(folder))[0]}
     found.stopped = summary.stopped
-    new = {result.submission: result for result in summary.results}
     for one in kept:
         result = new.get(one.result.submission)
         if result is None:

@@ -11,9 +11,10 @@ import contextlib
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import overload
 
 import msgspec
 
@@ -35,6 +36,38 @@ class Kept:
 
     stem: str
     result: Result
+
+
+class Results(Sequence[Kept]):
+    """The results of a folder in the order of their names.
+
+    Each is read when its turn comes and held by nobody here, so that thousands need no more memory than one. Whoever
+    makes a list of them gives that away. `FolderError` where one is gone by then.
+    """
+
+    def __init__(self, out: Path, named: Sequence[tuple[str, str]]) -> None:
+        """``named``: the submission and the stem of the file of each."""
+        self._out, self._named = out, named
+
+    @property
+    def names(self) -> list[str]:
+        return [name for name, _ in self._named]
+
+    @property
+    def stems(self) -> list[str]:
+        return [stem for _, stem in self._named]
+
+    def __len__(self) -> int:
+        return len(self._named)
+
+    @overload
+    def __getitem__(self, index: int) -> Kept: ...
+    @overload
+    def __getitem__(self, index: slice) -> Results: ...
+    def __getitem__(self, index: int | slice) -> Kept | Results:
+        if isinstance(index, slice):
+            return Results(self._out, self._named[index])
+        return kept(self._out, self._named[index][1])
 
 
 def prepare(out: Path) -> None:
@@ -101,7 +134,8 @@ def write_file(path: Path, content: bytes) -> None:
             "results that were finished are kept; the same command goes on from there."
         ) from None
     finally:
-        draft.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # moved into place, or the folder has become read-only
+            draft.unlink()
 
 
 def read(path: Path) -> Result | None:
@@ -115,27 +149,43 @@ def read(path: Path) -> Result | None:
     return result if result.schema == SCHEMA else None
 
 
-def read_all(out: Path) -> tuple[list[Kept], list[Path]]:
+def kept(out: Path, stem: str) -> Kept:
+    """The result of that name, which was there a moment ago; `FolderError` where it is not any more."""
+    path = out / "results" / f"{stem}.json"
+    result = read(path)
+    if result is None:
+        raise FolderError(f"{path} was removed or changed while it was used. Run the same command again.")
+    return Kept(stem, result)
+
+
+def read_all(out: Path) -> tuple[Results, list[Path]]:
     """Every result of the folder in the order of their names, and the files that could not be read."""
-    kept, unreadable = [], []
-    for path in (out / "results").glob("*.json"):
-        if path.name.startswith("."):
-            continue
+    named, unreadable = [], []
+    for path in _files(out):
         result = read(path)
         if result is None:
             unreadable.append(path)
         else:
-            kept.append(Kept(path.stem, result))
-    kept.sort(key=lambda one: (one.result.submission.casefold(), one.stem))
-    return kept, sorted(unreadable)
+            named.append((result.submission, path.stem))
+    named.sort(key=lambda one: (one[0].casefold(), one[1]))
+    return Results(out, named), unreadable
+
+
+def any_one(out: Path) -> Result | None:
+    """A result of the folder, for what all of them have in common; None where there is none."""
+    return next((result for path in _files(out) if (result := read(path)) is not None), None)
 
 
 def assignment_of(out: Path) -> str:
     """What the results of a folder are results of; `FolderError` where there is none."""
-    kept, _ = read_all(out)
-    if not kept:
+    result = any_one(out)
+    if result is None:
         raise FolderError(f"There is no result in {out} yet. Grade something first.")
-    return kept[0].result.assignment
+    return result.assignment
+
+
+def _files(out: Path) -> list[Path]:
+    return sorted(path for path in (out / "results").glob("*.json") if not path.name.startswith("."))
 
 
 def _flush_folder(folder: Path) -> None:

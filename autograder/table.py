@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from autograder.course import UNITS_PER_POINT
 from autograder.result import Result, mark_of
@@ -16,31 +18,56 @@ COLUMNS = ("submission", "score", "max_score", "pending_points", "manual_points"
 LATE_COLUMNS = ("late_penalty", "mark")
 
 
-def grades(results: Sequence[Result]) -> str:
+class _Row(NamedTuple):
+    """What a row needs of a result; ``won`` are ten-thousandths of a point by task."""
+
+    submission: str
+    numbers: tuple[float, float, float, float]
+    provisional: bool
+    late: tuple[float, float]
+    won: array[int]
+
+
+def grades(results: Iterable[Result]) -> str:
     """The text of the table. A column is named by its task; by its notebook too where two share a name.
 
     ``score`` is before a late penalty; where anybody has one, it and the mark that is left are the last columns.
     """
-    late = LATE_COLUMNS if any(result.late_penalty for result in results) else ()
-    tasks = list(dict.fromkeys((check.notebook, check.task) for r in results for check in r.checks))
-    names = [task for _, task in tasks]
-    heads = [f"{book}.{task}" if names.count(task) > 1 else task for book, task in tasks]
+    places: dict[tuple[str, str], int] = {}
+    rows = [_row(result, places) for result in results]
+    late = LATE_COLUMNS if any(row.late[0] for row in rows) else ()
+    names = [task for _, task in places]
+    heads = [f"{book}.{task}" if names.count(task) > 1 else task for book, task in places]
     text = io.StringIO(newline="")
     table = csv.writer(text)
     table.writerow([harmless(cell) for cell in [*COLUMNS, *heads, *late]])
-    for result in results:
-        won = {task: points([c.points for c in result.checks if (c.notebook, c.task) == task]) for task in tasks}
-        row = [result.score, result.max_score, result.pending_points, result.manual_points]
+    for row in rows:
+        nothing = [0] * (len(places) - len(row.won))
         table.writerow(
             [
-                harmless(result.submission),
-                *(number(value) for value in row),
-                "true" if result.provisional else "false",
-                *(number(won[task]) for task in tasks),
-                *((number(result.late_penalty), number(mark_of(result))) if late else ()),
+                harmless(row.submission),
+                *map(number, row.numbers),
+                "true" if row.provisional else "false",
+                *(number(won / UNITS_PER_POINT) for won in [*row.won, *nothing]),
+                *(map(number, row.late) if late else ()),
             ]
         )
     return text.getvalue()
+
+
+def _row(result: Result, places: dict[tuple[str, str], int]) -> _Row:
+    """``places``: the column of each task that was met so far."""
+    won: dict[int, int] = {}
+    for check in result.checks:
+        place = places.setdefault((check.notebook, check.task), len(places))
+        won[place] = won.get(place, 0) + round(check.points * UNITS_PER_POINT)
+    return _Row(
+        result.submission,
+        (result.score, result.max_score, result.pending_points, result.manual_points),
+        result.provisional,
+        (result.late_penalty, mark_of(result)),
+        array("q", (won.get(place, 0) for place in range(len(places)))),
+    )
 
 
 def points(parts: Sequence[float]) -> float:
@@ -56,7 +83,9 @@ def number(value: float) -> str:
 def harmless(cell: str) -> str:
     """A cell that no spreadsheet takes for a formula: an apostrophe before what would start one.
 
-    Some programs skip leading spaces, and read the full-width forms of the signs in East Asian text as signs.
+    Some programs skip leading spaces and what has no width, and read the full-width forms of the signs in East Asian
+    text as signs.
     """
-    start = unicodedata.normalize("NFKC", cell.lstrip(" ")[:1])
+    shown = next((character for character in cell if unicodedata.category(character) not in ("Zs", "Cf")), "")
+    start = unicodedata.normalize("NFKC", shown)
     return f"'{spell(cell)}" if start in ("=", "+", "-", "@", "\t", "\r", "\n") else spell(cell)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from textwrap import shorten
 
 from rich.table import Table
@@ -17,21 +17,28 @@ from autograder.table import number
 MAX_NOTE = 70
 
 
-def table(results: Sequence[Result]) -> Table:
+def table(results: Iterable[Result]) -> Table:
     """One row per submission in the order of names. What is shown of a submission can steer no terminal."""
     shown = Table()
     shown.add_column("submission", overflow="fold")
     for head in ("score", "of", "machine", "person"):
         shown.add_column(head, justify="right", no_wrap=True)
     shown.add_column("to know", overflow="fold")
-    for result in sorted(results, key=lambda r: r.submission.casefold()):
-        row = [result.score, result.max_score, result.pending_points, result.manual_points]
-        shown.add_row(
-            Text(display_name(result.submission)),
-            *(number(value) for value in row),
-            Text(display_name(shorten(_to_know(result), MAX_NOTE, placeholder=" …"))),
-        )
+    for _, *cells in sorted(map(_row, results), key=lambda row: row[0]):
+        name, *numbers, note = cells
+        shown.add_row(Text(name), *numbers, Text(note))
     return shown
+
+
+def _row(result: Result) -> tuple[str, ...]:
+    """What the rows are sorted by, and the cells."""
+    points = [result.score, result.max_score, result.pending_points, result.manual_points]
+    return (
+        result.submission.casefold(),
+        display_name(result.submission),
+        *(number(value) for value in points),
+        display_name(shorten(_to_know(result), MAX_NOTE, placeholder=" …")),
+    )
 
 
 def _to_know(result: Result) -> str:

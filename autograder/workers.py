@@ -13,14 +13,17 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from multiprocessing.connection import wait as wait_for
-from typing import Protocol
+from queue import Empty, SimpleQueue
+from typing import Protocol, TypeVar
 
 from autograder.discover import Handed
 from autograder.result import Result
 from autograder.sandbox import gpu
 from autograder.settings import Settings
 
+Item = TypeVar("Item")
 #: Reads and grades one submission; None where the digest shows that the known result still holds.
 Work = Callable[[Handed, Settings, str | None], Result | None]
 
@@ -28,15 +31,16 @@ Work = Callable[[Handed, Settings, str | None], Result | None]
 class Workers(Protocol):
     """Takes a submission at a time while it has a place free, and says when an answer is there."""
 
-    #: Seconds to wait for an answer before looking whether there is a free place; None: until one comes.
-    patience: float | None
-
     def free(self) -> bool:
         """Whether one more submission may be given to it now."""
         ...
 
     def submit(self, handed: Handed, settings: Settings, known: str | None) -> Future[Result | None]:
         """Grade one, unless its digest is ``known``."""
+        ...
+
+    def answered(self) -> list[Future[Result | None]]:
+        """Those that have an answer since the last time. Waits for one, and may give up after a while."""
         ...
 
     def take_back(self, future: Future[Result | None]) -> bool:
@@ -60,12 +64,11 @@ def cores() -> int:
 class Processes:
     """Processes of this machine, each started when it gets its first submission."""
 
-    patience: float | None = None
-
     def __init__(self, count: int, work: Work) -> None:
         self._work = work
         self._idle: list[Executor] = [one_process() for _ in range(max(count, 1))]
         self._busy: dict[Future[Result | None], Executor] = {}
+        self._answered: SimpleQueue[Future[Result | None]] = SimpleQueue()
 
     def free(self) -> bool:
         return bool(self._idle)
@@ -84,7 +87,11 @@ class Processes:
             self._busy[future] = worker
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        future.add_done_callback(self._answered.put)
         return future
+
+    def answered(self) -> list[Future[Result | None]]:
+        return all_in(self._answered)
 
     def take_back(self, future: Future[Result | None]) -> bool:
         worker = self._busy.pop(future)
@@ -104,6 +111,16 @@ class Processes:
                 process.terminate()
         for worker in (*self._idle, *self._busy.values()):
             worker.shutdown(cancel_futures=True)
+
+
+def all_in(queue: SimpleQueue[Item], timeout: float | None = None) -> list[Item]:
+    """What is in a queue, once there is something in it; nothing where it is still empty after ``timeout`` seconds."""
+    items = []
+    with suppress(Empty):
+        items.append(queue.get(timeout=timeout))
+        while True:
+            items.append(queue.get_nowait())
+    return items
 
 
 def one_process() -> Executor:

@@ -30,6 +30,11 @@ HEADER = [
 ]
 #: How a comment of ours begins: it may be replaced by another one, a person's never.
 OURS = "Autograder: "
+#: The download does not say who was late, so that the results do not know it, and the worksheet only in words.
+LATE_THERE = (
+    "Moodle says late, and the results do not know it: {names}. Nothing was taken off for that. Where something should "
+    "be, give the time that Moodle shows in course.toml ([[{assignment}.received]]) and export again."
+)
 # "Participant 12345" in any language: a word of letters, and the number.
 _ANY_WORD = re.compile(r"\s*[^\W\d][^\d]*\d+\s*")
 _NUMBER_AT_THE_END = re.compile(r".*?(\d+)", re.DOTALL)
@@ -57,14 +62,21 @@ def export(results: Sequence[Result], course: Course, sheet: Sheet | None, marki
     maxima = one_maximum(results), sheet.cell(rows[0], maximum) if rows else ""
     made = fill(sheet, grade, people, matched(people, results, PLATFORM), course, marking, maxima, also=comment)
     locked = sheet.column("Grade can be changed")
+    unknown: list[Result] = []
     for person, line in zip(people, made.lines, strict=False):
         status = sheet.cell(person.row, said)
         if "late" in status.casefold() and line.result is not None:
+            if line.status != "late":
+                unknown.append(line.result)
             line.status = "late"
         notes = [line.note, f"Moodle says: {status.strip()}" if status.strip() else ""]
         if line.written and sheet.cell(person.row, locked).strip().casefold() == "no":
             notes.append("the grade is locked there, so that Moodle leaves it as it is")
         line.note = "; ".join(note for note in notes if note)
+    if unknown:
+        names = ", ".join(display_name(one.submission) for one in unknown[:5])
+        more = f" and {len(unknown) - 5} more" if len(unknown) > 5 else ""
+        made.sentences.append(LATE_THERE.format(names=names + more, assignment=course.assignment))
     over = [display_name(one.submission) for one in results if mark_of(one) > one.max_score]
     if over:
         made.sentences.append(

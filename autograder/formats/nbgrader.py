@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,15 +41,15 @@ def export(folder: Path, root: Path | None = None) -> Iterator[str]:
     the course's ``submitted/``, its notebooks are put into ``autograded/`` too, for formgrader to show. Raises
     `FormatError` and `course.CourseError`.
     """
-    kept = [one.result for one in read_all(folder)[0]]
+    kept, _ = read_all(folder)
     if not kept:
         raise FormatError(NO_RESULTS.format(folder=folder))
     coursedir = course_directory(root or _course_here())
     nbgrader_gradebook.make_ready()
     try:
         with Gradebook(coursedir.db_url, coursedir.course_id) as gradebook:
-            for assignment in dict.fromkeys(result.assignment for result in kept):
-                of_it = [result for result in kept if result.assignment == assignment]
+            for assignment in dict.fromkeys(one.result.assignment for one in kept):
+                of_it = (one.result for one in kept if one.result.assignment == assignment)
                 yield from _enter(gradebook, coursedir, courses.load(assignment), of_it)
     except SQLAlchemyError as error:
         raise FormatError(NOT_WRITABLE.format(url=coursedir.db_url, why=type(error).__name__)) from None
@@ -70,13 +70,14 @@ def _course_here() -> Path:
     return here if (here / CONFIG).is_file() or (here / "gradebook.db").is_file() else courses.find_root()
 
 
-def _enter(gradebook: Gradebook, coursedir: CourseDirectory, course: Course, kept: Sequence[Result]) -> Iterator[str]:
+def _enter(gradebook: Gradebook, coursedir: CourseDirectory, course: Course, kept: Iterable[Result]) -> Iterator[str]:
     if missing := _register(gradebook, coursedir, course):
         yield f"{', '.join(missing)} of {course.assignment} had no place in nbgrader's gradebook yet, and has one now."
     released = {name: read_released(coursedir, course.assignment, name) for name in course.notebooks}
-    shown = 0
+    count = shown = 0
     for result in kept:
-        nbgrader_gradebook.add_submission(gradebook, result.submission, course.assignment)
+        count += 1
+        nbgrader_gradebook.add_submission(gradebook, result.submission, course.assignment, result.received)
         cells = {
             name: nbgrader_view.comment_cells(released[name], [c for c in result.checks if c.notebook == name])
             for name in course.notebooks
@@ -84,11 +85,11 @@ def _enter(gradebook: Gradebook, coursedir: CourseDirectory, course: Course, kep
         nbgrader_gradebook.write_marks(gradebook, result.submission, result, course, course.notebooks, cells)
         shown += _show(coursedir, course, released, result)
     gradebook_file = coursedir.db_url.removeprefix("sqlite:///")
-    submissions = "submission" if len(kept) == 1 else "submissions"
-    yield f"{gradebook_file} has the marks of {len(kept)} {submissions} of {course.assignment}."
-    if shown < len(kept):
+    submissions = "submission" if count == 1 else "submissions"
+    yield f"{gradebook_file} has the marks of {count} {submissions} of {course.assignment}."
+    if shown < count:
         yield (
-            f"{len(kept) - shown} of them do not lie in {coursedir.submitted_directory}/ of the course, so formgrader "
+            f"{count - shown} of them do not lie in {coursedir.submitted_directory}/ of the course, so formgrader "
             "has their marks and cannot show their notebooks."
         )
 

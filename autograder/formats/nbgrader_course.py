@@ -38,7 +38,7 @@ from autograder.names import display_name
 from autograder.notebook_file import Notebook
 from autograder.release.skeleton import Malformed, skeleton
 from autograder.result import Result
-from autograder.results import FolderError
+from autograder.results import FolderError, kept
 from autograder.sandbox import launch
 from autograder.sandbox.launch import NoIsolation
 from autograder.settings import Device, Isolation, Settings
@@ -118,7 +118,9 @@ class SubmissionExporter(NotebookExporter):
 
     def __init__(self, config: Any = None, **kw: Any) -> None:
         super().__init__(config=config, **kw)  # type: ignore[no-untyped-call]
-        self._results: dict[str, Result] = {}
+        #: Where each student's result is, and the one that was asked for last.
+        self._graded: dict[str, tuple[Path, str]] = {}
+        self._result: tuple[str | None, Result | None] = (None, None)
         self._unchanged: set[str] = set()
         #: The student whose turn it is, and what was handed in.
         self._read: tuple[str | None, dict[str, Notebook]] = (None, {})
@@ -148,10 +150,14 @@ class SubmissionExporter(NotebookExporter):
 
     def result(self, student: str) -> Result:
         """The result of a student's whole submission; with the first one asked for, all that follow are graded."""
-        if student not in self._results:
+        known, result = self._result
+        if result is None or known != student:
             with said_plainly(self.log):
-                self._grade(student)
-        return self._results[student]
+                if student not in self._graded:
+                    self._grade(student)
+                result = kept(*self._graded[student]).result
+            self._result = student, result
+        return result
 
     def is_new(self, student: str) -> bool:
         """Whether the submission, or the grader, changed since the run before."""
@@ -197,10 +203,8 @@ class SubmissionExporter(NotebookExporter):
         summary = grade.run(
             handed, self._settings(), out, workers=self.workers or cores(), report=self, work=grade.grade_one
         )
-        by_name = {result.submission: result for result in summary.results}
-        for job in grade.jobs(handed):
-            if job.name in by_name:
-                self._results[job.handed.name] = by_name[job.name]
+        done = set(summary.done)
+        self._graded |= {job.handed.name: (out, job.stem) for job in grade.jobs(handed) if job.stem in done}
         if summary.stopped:
             raise KeyboardInterrupt
         if summary.grader_errors:

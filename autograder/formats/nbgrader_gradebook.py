@@ -11,6 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from fractions import Fraction
 from itertools import groupby
 from pathlib import Path
@@ -44,10 +45,16 @@ def make_ready() -> None:
     warnings.filterwarnings("ignore", "Object of type", SAWarning)
 
 
-def add_submission(gradebook: Gradebook, student: str, assignment: str) -> None:
-    """A place for the marks of a student, if there is none yet."""
+def add_submission(gradebook: Gradebook, student: str, assignment: str, received: datetime | None) -> None:
+    """A place for the marks of a student, if there is none yet.
+
+    ``received``: when that came in which was graded. For formgrader a submission is graded where this is the time that
+    lies beside it in ``submitted/``; where something newer lies there, it still asks for that to be graded.
+    """
     gradebook.update_or_create_student(student)
-    gradebook.update_or_create_submission(assignment, student)
+    # As nbgrader keeps it: in UTC, without a zone.
+    when = {"timestamp": received.astimezone(UTC).replace(tzinfo=None)} if received is not None else {}
+    gradebook.update_or_create_submission(assignment, student, **when)
 
 
 def write_marks(

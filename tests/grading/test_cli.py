@@ -113,6 +113,9 @@ def test_a_folder_that_cannot_be_written_is_exit_2(handed_in: Path, seed: Path) 
         ("explain", "/nowhere", "ada"),
         ("bench", "everything"),
         ("bench", "measured", "--runs", "0"),
+        ("bench", "peers", "--copies", "1"),
+        ("bench", "peers", "--assignment", "lab99"),
+        ("bench", "peers", "--svg", "/nowhere/figures.svg"),
         ("unheard-of",),
     ],
 )
@@ -147,7 +150,7 @@ def test_a_stopped_run_says_how_to_go_on(
 ) -> None:
     def stopped(*_: object, **__: object) -> grade.Summary:
         results.prepare(tmp_path / "out")
-        return grade.Summary(total=4, results=[], stopped=True)
+        return grade.Summary(total=4, stopped=True)
 
     monkeypatch.setattr(grade, "run", stopped)
     done = grade_all(handed_in, seed, tmp_path / "out")

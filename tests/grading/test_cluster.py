@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 
 import loopback
@@ -18,7 +19,7 @@ from fake_engine import Silent, handed, settings
 from loopback import ROOT, Loopback, real_settings
 
 from autograder import grade, results
-from autograder.cluster import Cluster, ClusterError
+from autograder.cluster import Cluster, ClusterError, _Sent, packed
 from autograder.course import signatures
 from autograder.discover import Handed, discover
 from autograder.result import Result
@@ -100,7 +101,39 @@ def test_every_submission_has_a_result_and_a_second_run_does_nothing(
     assert (summary.graded, summary.grader_errors, sorted(kept(tmp_path / "out"))) == (12, 0, sorted(names))
     assert len({nanny for _, nanny, _ in starts(notes)}) == 2, "one worker had all of it"
     again = run(names, usual, tmp_path / "out", two_workers)
-    assert (again.graded, len(again.results), len(starts(notes))) == (0, 12, 12)
+    assert (again.graded, len(again.done), len(starts(notes))) == (0, 12, 12)
+
+
+def test_a_submission_travels_as_its_bytes_and_names_no_file_of_this_machine(
+    two_workers: Loopback, notes: Path, usual: Settings, tmp_path: Path
+) -> None:
+    submitted = notes / "submitted"
+    (submitted / "ada").mkdir(parents=True)
+    (submitted / "ada" / "attention_lab.py").write_text("softmax = 'of ada'", encoding="utf-8")
+    found = discover([str(submitted)], "lab07", signatures(usual.course)).handed
+    cluster = Cluster(two_workers.address, usual, [].append, grade=loopback.looked_into)
+    summary = grade.run(found, usual, tmp_path / "out", workers=cluster, report=Silent())
+    assert (summary.graded, summary.grader_errors) == (1, 0)
+    assert (notes / "starts").read_text(encoding="utf-8") == "ada [\"softmax = 'of ada'\"] False\n"
+
+
+def test_what_is_answered_while_it_is_sent_again_is_answered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = object.__new__(Cluster)
+    cluster._lock, cluster._sent = threading.Lock(), {}
+    answers, tasks = [Future() for _ in range(2)], [Future() for _ in range(2)]
+    for answer, task in zip(answers, tasks, strict=True):
+        cluster._sent[answer] = _Sent(task, {}, b"", answer.set_result)
+    again = []
+
+    def send(answer: Future[None], *_: object) -> None:
+        again.append(answer)
+        tasks[1].set_result(None)
+        cluster._answered(answers[1], tasks[1])
+
+    monkeypatch.setattr(cluster, "_send", send)
+    cluster._send_again()
+    assert again == [answers[0]]
+    assert answers[1].done() and not answers[0].done()
 
 
 def test_what_waits_for_a_gpu_goes_to_the_worker_that_declares_one(
@@ -211,7 +244,7 @@ def test_a_scheduler_that_is_lost_ends_the_run_with_a_sentence_and_keeps_what_wa
 
 
 def here(one: Handed, setting: Settings, known: str | None) -> Result | None:
-    return loopback.quick(msgspec.msgpack.encode(Submission(name=one.name)), setting, known, False)
+    return loopback.quick(packed(Submission(name=one.name)), setting, known, False)
 
 
 def test_where_no_scheduler_answers_that_is_said(usual: Settings) -> None:

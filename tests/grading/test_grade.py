@@ -48,7 +48,7 @@ def test_every_submission_has_a_result_and_a_second_run_does_nothing(out: Path, 
     assert (summary.total, summary.graded, summary.stopped, summary.grader_errors) == (3, 3, False, 0)
     assert sorted(names_in(out)) == sorted(names)
     again, report = run(names, usual, out)
-    assert (again.graded, len(again.results)) == (0, 3)
+    assert (again.graded, len(again.done)) == (0, 3)
     assert sorted(report.lines) == sorted(f"unchanged {name}" for name in names)
 
 
@@ -115,7 +115,7 @@ def test_a_submission_that_kills_every_worker_is_an_error_of_the_grader_and_the_
     out: Path, usual: Settings
 ) -> None:
     summary, _ = run(["ada", "dies", "bob", "cem"], usual, out, workers=2)
-    assert (summary.grader_errors, len(summary.results)) == (1, 4)
+    assert (summary.grader_errors, len(summary.done)) == (1, 4)
     assert sorted(starts()) == ["ada", "bob", "cem", "dies", "dies"]
     spoilt = results.read(out / "results" / "dies.json")
     assert spoilt is not None
@@ -185,7 +185,7 @@ def test_a_grader_stopped_at_any_moment_loses_only_what_it_had_in_hand(
     assert len(done) >= 1
     before = len(starts())
     summary, _ = run([f"student{i:02d}" for i in range(8)], usual, out)
-    assert len(summary.results) == len(names_in(out)) == 8
+    assert len(summary.done) == len(names_in(out)) == 8
     assert summary.graded == 8 - len(done) == len(starts()) - before
 
 

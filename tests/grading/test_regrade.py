@@ -149,7 +149,7 @@ def test_who_moves_is_said_before_anything_is_written_and_who_does_not_is_left_a
         return run(notebook, files, setting, only)  # type: ignore[arg-type]
 
     monkeypatch.setattr(engine, "grade_notebook", seen)
-    monkeypatch.setattr(grade, "Processes", InThisProcess)
+    monkeypatch.setattr(grade, "Processes", fake_engine.InThisProcess)
     before = {path.name: path.read_bytes() for path in (graded / "results").iterdir()}
     found = regrade.regrade(graded, [], settings, 1, fake_engine.Silent())
     assert {path.name: path.read_bytes() for path in (graded / "results").iterdir()} == before
@@ -183,7 +183,7 @@ def test_who_moves_is_said_before_anything_is_written_and_who_does_not_is_left_a
 def test_other_files_are_run_again_as_a_whole_and_lost_ones_stay(
     graded: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grade, "Processes", InThisProcess)
+    monkeypatch.setattr(grade, "Processes", fake_engine.InThisProcess)
     folder = graded.parent / "in"
     (folder / "stays" / "attention_lab.py").write_text(WRONG, encoding="utf-8")
     (folder / "empty" / "exercises.py").unlink()
@@ -199,7 +199,7 @@ def test_other_files_are_run_again_as_a_whole_and_lost_ones_stay(
 def test_other_points_move_marks_without_running_anything(
     graded: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grade, "Processes", InThisProcess)
+    monkeypatch.setattr(grade, "Processes", fake_engine.InThisProcess)
     made_of = provenance.recall(graded, "0.1.0+earlier")
     assert made_of is not None
     now = check_digests.kit(settings.course)
@@ -226,7 +226,7 @@ def test_other_points_move_marks_without_running_anything(
 def test_what_broke_a_regrade_is_in_the_log_of_the_folder(
     graded: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(grade, "Processes", InThisProcess)
+    monkeypatch.setattr(grade, "Processes", fake_engine.InThisProcess)
 
     def breaks(*_: object) -> None:
         raise RuntimeError("a mistake of the grader")
@@ -241,37 +241,6 @@ def test_what_broke_a_regrade_is_in_the_log_of_the_folder(
 def test_results_of_another_seed_are_not_mixed(graded: Path, settings: Settings) -> None:
     with pytest.raises(results.FolderError, match="another course seed"):
         regrade.regrade(graded, [], dataclasses.replace(settings, seed_id="another"), 1, fake_engine.Silent())
-
-
-class InThisProcess:
-    """Workers that do their work when they are given it."""
-
-    patience = None
-
-    def __init__(self, count: int, work: object) -> None:
-        self._work = work
-
-    def free(self) -> bool:
-        return True
-
-    def submit(self, handed: object, settings: object, known: object) -> object:
-        from concurrent.futures import Future
-
-        future: Future[object] = Future()
-        try:
-            future.set_result(self._work(handed, settings, known))  # type: ignore[operator]
-        except RuntimeError as error:
-            future.set_exception(error)
-        return future
-
-    def take_back(self, future: object) -> bool:
-        return False
-
-    def has_gpu(self) -> bool:
-        return False
-
-    def close(self, *, at_once: bool) -> None:
-        pass
 
 
 def test_the_rule_of_what_builds_on_what_is_that_of_the_assignment() -> None:

@@ -75,6 +75,25 @@ def test_a_full_disk_is_said_and_leaves_what_was_there(
     assert len(list((tmp_path / "results").iterdir())) == 1
 
 
+def test_a_disk_that_turns_read_only_while_a_result_is_written_is_said(
+    course: Course, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results.prepare(tmp_path)
+    results.write(tmp_path, "x", result(course))
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    with monkeypatch.context() as turned:
+        for change in ("replace", "unlink"):  # not even the draft can be taken away again
+            turned.setattr(Path, change, refused)
+        with pytest.raises(results.FolderError, match="Read-only file system"):
+            results.write(tmp_path, "x", result(course, attention__mask="failed"))
+    assert results.read(tmp_path / "results" / "x.json") == result(course)
+    with results.only_grader(tmp_path):
+        assert [path.name for path in (tmp_path / "results").iterdir()] == ["x.json"], "the next run clears it away"
+
+
 def test_a_folder_that_cannot_be_made_is_said_before_anything_is_graded(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     with pytest.raises(results.FolderError, match="cannot be written"):

@@ -37,7 +37,10 @@ def test_no_results_give_a_table_with_its_head() -> None:
     assert rows(grades([])) == [HEAD]
 
 
-@pytest.mark.parametrize("name", ['=HYPERLINK("http://evil")', "+1", "-1+2", "@SUM(A1)", "\tx", "\rx", "  =1", "＝1"])
+@pytest.mark.parametrize(
+    "name",
+    ['=HYPERLINK("http://evil")', "+1", "-1+2", "@SUM(A1)", "\tx", "\rx", "  =1", "＝1", "\u00a0=1", "\u200b\ufeff=1"],
+)
 def test_a_name_cannot_become_a_formula(course: Course, name: str) -> None:
     cell = rows(grades([result(course, name)]))[1][0]
     assert cell == f"'{name}"
