@@ -14,6 +14,8 @@ from zoneinfo import ZoneInfo
 
 #: Notebook name -> the names of its contract, for example ``{"attention_lab": {"softmax", "attention"}}``.
 Signatures = Mapping[str, Collection[str]]
+#: The contract of a notebook that is handed out and not graded: known by its name only, for no text binds "".
+NOT_GRADED = frozenset({""})
 
 #: Where a bulk download may come from.
 Platform = Literal["canvas", "moodle", "gradescope", "nbgrader"]
@@ -132,6 +134,12 @@ def named_for(name: str, notebooks: Iterable[str]) -> Likeness | None:
     found = [likeness for notebook in notebooks if (likeness := _likeness(stem, notebook))]
     # Of two the clearer; then the longer name, for "attention" may be a part of "attention_lab".
     return max(found, key=lambda likeness: (likeness.clarity, len(likeness.notebook)), default=None)
+
+
+def is_extra(name: str, signatures: Signatures) -> bool:
+    """Whether a file's name says that it is a notebook which is handed out and not graded."""
+    like = named_for(name, signatures)
+    return like is not None and signatures[like.notebook] == NOT_GRADED
 
 
 def student_in(name: str, notebooks: Iterable[str]) -> str:

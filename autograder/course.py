@@ -10,6 +10,7 @@ seed_file = "course_seed.txt"          # in the user's configuration folder, unl
 title = "…"
 chapter = "7"
 notebooks = ["attention_lab"]
+extra_notebooks = ["explorers"]         # handed out with them, and not graded
 
 [lab07.limits]                          # of one submission in the sandbox
 cell_seconds = 20
@@ -27,6 +28,7 @@ Deadlines, late work, overrides and the like are `autograder.policy`.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import math
@@ -40,6 +42,7 @@ from typing import Any, Literal, TypeVar
 
 import msgspec
 
+from autograder.conventions import NOT_GRADED
 from autograder.policy import TABLES, Policy, faults
 
 Record = TypeVar("Record")
@@ -70,6 +73,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     cell_seconds: float = 20
     setup_seconds: float = 90
     call_seconds: float = 10
+    calls_seconds: float = 300
     memory_mib: int = 2048
     processes: int = 128
     file_mib: int = 64
@@ -111,7 +115,8 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
 
     ``handed_out`` is the text of the cells that a person marks as students got them, by ``grade_id``; empty where
     nothing was released yet. ``show_rubrics``: whether students see the rubrics on their feedback page.
-    ``show_checks``: from when on they see the checks on Gradescope, in its own words.
+    ``show_checks``: from when on they see the checks on Gradescope, in its own words. ``extra_notebooks`` are handed
+    out with the others, and nothing in them is graded.
     """
 
     course_title: str
@@ -125,7 +130,13 @@ class Course(msgspec.Struct, frozen=True, kw_only=True):
     policy: Policy = Policy()
     show_rubrics: bool = False
     show_checks: ShowChecks = "after_published"
+    extra_notebooks: tuple[str, ...] = ()
     handed_out: dict[str, str] = {}
+
+    @property
+    def all_notebooks(self) -> tuple[str, ...]:
+        """Everything that is handed out, in order: what is graded first."""
+        return self.notebooks + self.extra_notebooks
 
 
 class _Header(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
@@ -139,6 +150,7 @@ class _Assignment(msgspec.Struct, kw_only=True):
     title: str
     chapter: str = ""
     notebooks: list[str]
+    extra_notebooks: list[str] = []
     limits: Limits = Limits()
     show_rubrics: bool = False
     show_checks: ShowChecks = "after_published"
@@ -189,6 +201,8 @@ def load(assignment: str, root: Path | None = None) -> Course:
             f"{path}: [{assignment}] names the notebooks {', '.join(fixed.notebooks) or '(none)'}, and has "
             f"tables for {', '.join(others) or '(none)'}. They must be the same."
         )
+    if twice := sorted({*fixed.notebooks} & {*fixed.extra_notebooks}):
+        raise CourseError(f"{path}: [{assignment}] {', '.join(twice)} is graded, or an extra notebook, but not both.")
     parts = {name: _convert(table[name], Part, path, f"{assignment}.{name}") for name in fixed.notebooks}
     for name, part in parts.items():
         _validate(part, f"{path}: [{assignment}.{name}]")
@@ -206,6 +220,7 @@ def load(assignment: str, root: Path | None = None) -> Course:
         policy=policy,
         show_rubrics=fixed.show_rubrics,
         show_checks=fixed.show_checks,
+        extra_notebooks=tuple(fixed.extra_notebooks),
         handed_out=_handed_out(path.parents[1] / "release" / assignment, parts),
     )
 
@@ -234,9 +249,11 @@ def points_of(part: Part) -> dict[str, float]:
 
 def signatures(course: Course) -> dict[str, frozenset[str]]:
     """By notebook, the names that it asks a student to define: how a renamed notebook is known."""
-    return {name: frozenset(key.partition(".")[2] for key in part.points) for name, part in course.parts.items()}
+    graded = {name: frozenset(key.partition(".")[2] for key in part.points) for name, part in course.parts.items()}
+    return graded | dict.fromkeys(course.extra_notebooks, NOT_GRADED)
 
 
+@functools.lru_cache(maxsize=4096)
 def units(points: float) -> int:
     """Points in ten-thousandths; `ValueError` for what is not a whole number of them, or is below zero."""
     if math.isfinite(points) and points >= 0:

@@ -37,6 +37,18 @@ def disagreements(course: Course, master: Master, checked: Collection[str], meas
     ]
 
 
+def not_graded(master: Master) -> Iterator[Problem]:
+    """What looks like an exercise in a notebook that ``course.toml`` gives no points for."""
+    asked = {index for index, _ in master.regions()}
+    asked |= {i for i, cell in enumerate(master.notebook.cells) if cell.metadata.get("nbgrader", {}).get("grade")}
+    for index in sorted(asked):
+        yield Problem(
+            master.where(index),
+            "There is something to solve here, and this notebook is not graded.",
+            "Take it out, or list the notebook among the graded ones in source/course.toml.",
+        )
+
+
 def _functions(
     part: Part, master: Master, table: str, checked: Collection[str], measured: Collection[str]
 ) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import re
 import string
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -17,16 +18,21 @@ import jupytext
 import nbformat
 from nbgrader.preprocessors import ComputeChecksums, LockCells
 
+from attnlab.explorers import bundle as figures
+from attnlab.explorers.catalogue import find
 from autograder.course import Course
 from autograder.formats import otter
 from autograder.release import archive, skeleton
 from autograder.release.masters import Master
+from autograder.release.problem import Problem, Refused
 
 #: Path relative to the repository's root, with forward slashes → content.
 Tree = dict[str, bytes]
 
 #: Key of a notebook's metadata; holds the hash of the cells that its outputs came from.
 EXECUTED_FROM = "executed_from_sha256"
+
+_EXPLORE = re.compile(r'\bexplore\("([^"\n]+)"')
 
 
 def build(root: Path, course: Course, masters: Iterable[Master]) -> Tree:
@@ -38,6 +44,7 @@ def build(root: Path, course: Course, masters: Iterable[Master]) -> Tree:
     bundle: Tree = {f"{lab}/{wheel_name}": wheel}
     otter_bundle: Tree = {f"{lab}-otter/{wheel_name}": wheel}
     for master in masters:
+        graded = master.name in course.notebooks
         skeleton_notebook = notebook_bytes(released(master))
         skeleton_module = module(shown(master, skeleton.skeleton))
         tree |= {
@@ -50,7 +57,13 @@ def build(root: Path, course: Course, masters: Iterable[Master]) -> Tree:
             f"{lab}/{master.name}.ipynb": skeleton_notebook,
             f"{lab}/{master.name}.py": skeleton_module,
         }
-        folder = otter.student_folder(master.name, released(master))
+        for page, content in pages(master).items():
+            path = f"{master.name}/{page}.html"
+            tree[f"release/{lab}/{path}"] = bundle[f"{lab}/{path}"] = otter_bundle[f"{lab}-otter/{path}"] = content
+        # In a notebook that is not graded there is nothing for Otter to check or to pack.
+        folder = {f"{master.name}.ipynb": skeleton_notebook}
+        if graded:
+            folder = otter.student_folder(master.name, released(master))
         otter_bundle |= {f"{lab}-otter/{master.name}/{path}": content for path, content in folder.items()}
     bundle[f"{lab}/README.md"] = _handout(course, masters, wheel_name)
     otter_bundle[f"{lab}-otter/README.md"] = _handout_for_otter(course, masters, wheel_name)
@@ -74,6 +87,19 @@ def released(master: Master) -> Any:
     for preprocessor in (LockCells(), ComputeChecksums()):
         notebook, _ = preprocessor.preprocess(notebook, {})
     return notebook
+
+
+def pages(master: Master) -> Tree:
+    """The explorers that a notebook shows, each as a page for a browser, by name. Raises ``Refused``."""
+    found: Tree = {}
+    for index, cell in enumerate(master.notebook.cells):
+        for name in _EXPLORE.findall(cell.source) if cell.cell_type == "code" else ():
+            try:
+                about = find(name)
+            except LookupError as error:
+                raise Refused([Problem(master.where(index), str(error.args[0]), "Correct the name.")]) from None
+            found[about.name] = figures.page(about).encode("utf-8")
+    return found
 
 
 def solution_notebook(master: Master) -> Any:
@@ -132,6 +158,8 @@ def module(notebook: Any) -> bytes:
 def _handout(course: Course, masters: Iterable[Master], wheel_name: str) -> bytes:
     contents = [
         f"- `{master.name}.ipynb`: the notebook; `{master.name}.py`: the same as a module for an editor."
+        + ("" if master.name in course.notebooks else " Not graded, and not handed in.")
+        + (f" `{master.name}/`: its figures as pages for a browser." if pages(master) else "")
         for master in masters
     ]
     return _filled_in("handout.md", course, contents, wheel_name)
@@ -139,7 +167,13 @@ def _handout(course: Course, masters: Iterable[Master], wheel_name: str) -> byte
 
 def _handout_for_otter(course: Course, masters: Iterable[Master], wheel_name: str) -> bytes:
     contents = [
-        f"- `{master.name}/`: the notebook `{master.name}.ipynb`, and in `tests/` what `grader.check(...)` reads."
+        f"- `{master.name}/`: the notebook `{master.name}.ipynb`, "
+        + (
+            "and in `tests/` what `grader.check(...)` reads."
+            if master.name in course.notebooks
+            else "which is not graded and not handed in."
+        )
+        + (" Its figures lie there as pages for a browser, too." if pages(master) else "")
         for master in masters
     ]
     return _filled_in("handout_otter.md", course, contents, wheel_name)

@@ -10,7 +10,7 @@ from autograder import engine, submission
 from autograder.course import Course, CourseError, find_root, load, signatures
 from autograder.kit import kit_version
 from autograder.release import build, gate, leaks
-from autograder.release.agreement import disagreements
+from autograder.release.agreement import disagreements, not_graded
 from autograder.release.execute import execute
 from autograder.release.masters import Master, read
 from autograder.release.mutants import survivors
@@ -67,10 +67,10 @@ def _refused(assignment: str, problems: list[Problem]) -> int:
 
 
 def read_masters(root: Path, course: Course) -> list[Master]:
-    """The masters of an assignment, in the order of ``course.toml``. Raises ``Refused``."""
+    """The masters of an assignment, in the order of ``course.toml``; last what is not graded. Raises ``Refused``."""
     masters: list[Master] = []
     problems: list[Problem] = []
-    for name in course.notebooks:
+    for name in course.all_notebooks:
         label = f"source/{course.assignment}/{name}.py"
         try:
             masters.append(read(root / label, label))
@@ -105,6 +105,8 @@ def differences(root: Path, tree: build.Tree) -> list[str]:
 
 def agreement(course: Course, master: Master) -> list[Problem]:
     """What a master, ``course.toml`` and the declared hidden checks say differently."""
+    if master.name not in course.notebooks:
+        return list(not_graded(master))
     own = [check for check, _ in engine.declared(course.assignment) if check.notebook == master.name]
     checked = {f"{check.task}.{check.function}" for check in own}
     called = {f"{check.task}.{check.function}" for check in own if not check.measured}
@@ -113,6 +115,7 @@ def agreement(course: Course, master: Master) -> list[Problem]:
 
 def _problems(root: Path, course: Course, masters: list[Master], tree: build.Tree) -> Iterator[Problem]:
     packages, lab = root / "assignments", course.assignment
+    graded = [master for master in masters if master.name in course.notebooks]
     unknown = list(gate.known_to_students(course))
     yield from unknown
     for master in masters:
@@ -121,14 +124,14 @@ def _problems(root: Path, course: Course, masters: list[Master], tree: build.Tre
             path = f"{folder}/{lab}/{master.name}.py"
             yield from gate.imports(path, tree[path], packages)
         path = _filled_in(course, master)
-        if not unknown:
+        if master in graded and not unknown:
             yield from gate.public_checks(path, tree[path], packages)
     yield from gate.hints(course)
     yield from gate.stray(root, course, tree)
     yield from leaks.leaks(handed_out(tree) | student_package(root), leaks.secrets(root, lab, masters))
     # One as a module and the other as a notebook: both are ways to hand in.
-    solutions = {f"{master.name}.py": tree[_filled_in(course, master)] for master in masters}
-    skeletons = {f"{master.name}.ipynb": tree[f"release/{lab}/{master.name}.ipynb"] for master in masters}
+    solutions = {f"{master.name}.py": tree[_filled_in(course, master)] for master in graded}
+    skeletons = {f"{master.name}.ipynb": tree[f"release/{lab}/{master.name}.ipynb"] for master in graded}
     grade = _grader(course)
     try:
         yield from gate.full_marks(grade("solution", solutions), f"solutions/{lab}")

@@ -21,6 +21,7 @@ from autograder.release.problem import Problem, Refused
 
 #: Seconds that one cell may take; the longest measures a full schedule on a slow machine.
 CELL_SECONDS = 900
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 
 
 def execute(notebook: Any, where: str, packages: Path) -> Any:
@@ -48,6 +49,7 @@ def execute(notebook: Any, where: str, packages: Path) -> Any:
             timeout=CELL_SECONDS,
             kernel_name="python3",
             record_timing=False,
+            store_widget_state=False,
             coalesce_streams=True,
             extra_arguments=["--log-level=40"],  # or it warns that other users of this machine could listen
             resources={"metadata": {"path": str(folder)}},
@@ -74,7 +76,15 @@ def execute(notebook: Any, where: str, packages: Path) -> Any:
                 [Problem(where, "The kernel died while executing it.", "Run it by hand to see where.")]
             ) from None
         notebook.metadata = about
+        _without_widgets(notebook)
         return anonymous(notebook, scratch)
+
+
+def _without_widgets(notebook: Any) -> None:
+    """Take out views of widgets, which need the kernel that made them; the text beside a view says what it was."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop(WIDGET_VIEW, None)
 
 
 def anonymous(notebook: Any, *folders: str) -> Any:

@@ -54,10 +54,13 @@ class Secret:
 
 
 def secrets(root: Path, assignment: str, masters: Iterable[Master]) -> dict[str, Secret]:
-    """Every print that must not be handed out, with what it comes from."""
+    """Every print that must not be handed out, with what it comes from.
+
+    A notebook with nothing to solve is no skeleton: what it shows is looked through like any other file.
+    """
     public = {text for file in PUBLIC for text in prints(Path(root, file).read_text(encoding="utf-8"))}
     found: dict[str, Secret] = {}
-    for master in masters:
+    for master in (master for master in masters if master.regions()):
         for index, cell in enumerate(master.notebook.cells):
             public |= prints(skeleton.skeleton(cell.source))
             for region in skeleton.regions(cell.source):

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from attnlab import experiment
 from attnlab.chapter import PRINTED
 from attnlab.explorers import explore
 
@@ -59,7 +60,9 @@ layer
 # have moved something. To set a figure from Python: `layer.state = {"causal": True}`.
 
 # %%
-{"the chapter, içti": PRINTED["weights"][2], "the figure, içti": np.array(layer.shown.get("weights", [])[2:])}
+if experiment(__name__):
+    print("içti in the chapter:", PRINTED["weights"][2])
+    print("içti in the figure: ", np.round(layer.shown["weights"][2], 4) if layer.shown else "not shown yet; run this cell again")
 
 # %% [markdown]
 # ## 3. Queries and keys in the plane (7.2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ WIDTHS = (1280, 640, 390, 320)
 #: What must not change while somebody steps through the stages.
 HEIGHT = "document.querySelector('.attnlab-explorer').getBoundingClientRect().height"
 
+FOCUSED = "document.activeElement.outerHTML.slice(0, 200)"
 #: Whether what has the focus, or what stands for it, is outlined.
 MARKED = """() => {
   const at = document.activeElement;
@@ -78,6 +80,37 @@ def test_text_stands_out_in_light_and_in_dark(browser: Any, pages: dict[str, str
     context.close()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious_in_any_page(browser: Any, pages: dict[str, str], scheme: str) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    found = {}
+    for name, address in pages.items():
+        page.goto(address)
+        found[name] = chromium.unfit(page)
+    assert found == {name: [] for name in pages}
+    context.close()
+
+
+@pytest.mark.parametrize("name", ["attention-layer", "kv-cache"])
+def test_on_a_narrow_screen_the_finding_stays_in_view_and_hides_no_control_that_has_the_focus(
+    browser: Any, pages: dict[str, str], name: str
+) -> None:
+    page = browser.new_page(viewport={"width": 390, "height": 700})
+    page.goto(pages[name])
+    page.get_by_role("button", name="Back to the start").focus()
+    status = page.get_by_role("status")
+    for _ in range(25):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement === document.body"):
+            break
+        over = "one => document.activeElement.getBoundingClientRect().bottom - one.getBoundingClientRect().top"
+        under = "one => document.activeElement.getBoundingClientRect().top - one.getBoundingClientRect().bottom"
+        assert status.evaluate(over) <= 1 or status.evaluate(under) >= -1, page.evaluate(FOCUSED)
+        assert status.evaluate("one => one.getBoundingClientRect().bottom") <= 700
+    page.close()
+
+
 @pytest.mark.parametrize("name", EXPLORERS)
 def test_everything_is_named_reached_by_tab_and_seen_to_have_the_focus(
     page: Any, pages: dict[str, str], name: str
@@ -99,6 +132,20 @@ def test_everything_is_named_reached_by_tab_and_seen_to_have_the_focus(
 def test_the_first_picture_is_the_chapters(page: Any, pages: dict[str, str]) -> None:
     page.goto(pages["attention-layer"])
     np.testing.assert_allclose(cells(page, "A: weights"), chapter.PRINTED["weights"], atol=1e-12)
+
+
+def test_the_row_that_is_worked_out_on_paper_is_numpys(page: Any, pages: dict[str, str]) -> None:
+    page.goto(pages["attention-layer"])
+    weights, values = chapter.PRINTED["weights"][2], chapter.X @ chapter.W_V
+    powers = np.exp(chapter.X[2] @ chapter.W_Q @ (chapter.X @ chapter.W_K).T / np.sqrt(2))
+    worked = page.locator(".arithmetic")
+    assert worked.inner_text().splitlines()[::2][:2] == [  # between two lines there is an empty one
+        f"exp of the row: [{', '.join(f'{power:.4f}' for power in powers)}]",
+        f"their sum: {powers.sum():.4f}",
+    ]
+    page.get_by_role("button", name="Next →").press("Enter")
+    terms = [f"{w:.4f} × [{v[0]:.2f}, {v[1]:.2f}]" for w, v in zip(weights, values, strict=True)]
+    assert all(term in worked.inner_text() for term in terms)
 
 
 def test_the_keyboard_turns_the_mask_on_and_the_layer_into_a_causal_one(page: Any, pages: dict[str, str]) -> None:
@@ -174,6 +221,18 @@ def test_the_slider_of_the_width_repaints_the_picture(page: Any, pages: dict[str
     assert page.evaluate(pixel) == pytest.approx(244 - (244 - 13) * (table[3, 10] + 1) / 2, abs=1)
 
 
+def test_a_point_of_the_curve_is_taken_with_the_mouse(page: Any, pages: dict[str, str]) -> None:
+    page.goto(pages["sinusoids"])
+    box = page.locator(".picture.low").bounding_box()
+    page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 32.5 / 128, box["y"] + 30, steps=3)
+    page.mouse.up()
+    table = attention.sinusoidal_positions(128, 64)
+    assert f"positions 20 and 52 have the dot product {table[20] @ table[52]:.4f}" in finding(page)
+    assert page.get_by_role("spinbutton", name="Offset k").input_value() == "32"
+
+
 def test_a_cell_of_the_mask_is_closed_by_the_keyboard(page: Any, pages: dict[str, str]) -> None:
     page.goto(pages["masks"])
     page.get_by_role("button", name="kedi looks at kedi: 0.6961").focus()
@@ -225,11 +284,7 @@ def test_back_to_the_start(page: Any, pages: dict[str, str]) -> None:
 
 
 def test_the_notebook_shows_them_and_arrow_keys_stay_in_them(browser: Any, tmp_path: Path) -> None:
-    import jupytext
-    import nbformat
-
-    master = jupytext.read(ROOT / "source" / "lab07" / "explorers.py")
-    nbformat.write(master, tmp_path / "explorers.ipynb")
+    shutil.copy(ROOT / "release" / "lab07" / "explorers.ipynb", tmp_path)
     with served(tmp_path, DARK) as address:
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         notebook = NotebookPage(page, address, "explorers.ipynb")
@@ -252,7 +307,7 @@ def test_the_notebook_shows_them_and_arrow_keys_stay_in_them(browser: Any, tmp_p
         # What is shown reaches Python, and what Python sets is shown.
         layer = notebook.show(notebook.find('layer = explore("')).locator(".attnlab-explorer")
         layer.get_by_role("switch", name="Causal mask").check()
-        compared = notebook.find('{"the chapter')
+        compared = notebook.find("if experiment(__name__):")
         notebook.type(compared, "print(layer.shown['weights'][0], layer.state['causal']); layer.state = {'token': 0}")
         assert "[1, 0, 0] True" in notebook.show(compared).inner_text()
         layer = notebook.show(notebook.find('layer = explore("')).locator(".attnlab-explorer")

@@ -10,6 +10,7 @@ import handmade
 import pytest
 
 from autograder import course as courses
+from autograder.conventions import NOT_GRADED
 from autograder.course import CourseError, load
 from autograder.kit import kit_version
 
@@ -22,9 +23,24 @@ def test_the_points_limits_and_written_answers_are_read(root: Path) -> None:
     assert courses.signatures(course) == {"attention_lab": {"softmax", "attention", "worked_example"}}
 
 
+def test_what_is_handed_out_and_not_graded_is_known_by_its_name(root: Path) -> None:
+    path = root / "source" / "course.toml"
+    listed = 'notebooks = ["attention_lab"]'
+    path.write_text(handmade.COURSE.replace(listed, f'{listed}\nextra_notebooks = ["explorers"]'), encoding="utf-8")
+    course = load("lab07", root)
+    assert course.all_notebooks == ("attention_lab", "explorers")
+    assert courses.signatures(course)["explorers"] == NOT_GRADED
+    assert set(course.parts) == {"attention_lab"}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
+        (
+            'notebooks = ["attention_lab"]',
+            'notebooks = ["attention_lab"]\nextra_notebooks = ["attention_lab"]',
+            "attention_lab is graded, or an extra notebook, but not both",
+        ),
         ('"step1.softmax" = 5', '"step1.softmax" = "five"', "points"),
         ('"step1.softmax" = 5', '"step1.softmax" = -5', "number of points"),
         ('"step1.softmax" = 5', '"step1.softmax" = nan', "number of points"),

@@ -9,13 +9,16 @@ import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import nbformat
 import pytest
 
+from attnlab.explorers import EXPLORERS, explore
 from autograder.course import Course
 from autograder.release import archive, build, command, execute, gate, skeleton
 from autograder.release.masters import Master
+from autograder.release.problem import Refused
 
 SmallMaster = Callable[..., Master]
 
@@ -30,9 +33,10 @@ def test_executed_solutions_come_from_the_masters_as_they_are(
     for master in lab_masters:
         committed = (root / command.executed(course, master)).read_bytes()
         assert build.is_current(committed, master), f"{master.name} was executed from another text"
-        notebook = nbformat.reads(committed.decode("utf-8"), as_version=4)
-        kinds = {kind for cell in notebook.cells for out in cell.get("outputs", ()) for kind in out.get("data", ())}
-        assert "image/png" in kinds, "a self-learner looks for the plots"
+        kinds = _shown(nbformat.reads(committed.decode("utf-8"), as_version=4))
+        if master.name in course.notebooks:
+            assert "image/png" in kinds, "a self-learner looks for the plots"
+        assert kinds <= {"image/png", "text/plain", "text/html"}, "a widget says nothing without its kernel"
 
 
 def test_two_builds_are_the_same_byte_for_byte(
@@ -82,9 +86,9 @@ def test_nbgrader_finds_its_hidden_tests_in_the_source_and_nowhere_else(small: S
     assert "a hidden number" not in build.notebook_bytes(build.released(master)).decode()
 
 
-def test_released_cells_carry_what_nbgrader_needs_to_know_them_again(tree: build.Tree) -> None:
-    for path in (path for path in tree if path.startswith("release/") and path.endswith(".ipynb")):
-        notebook = nbformat.reads(tree[path].decode("utf-8"), as_version=4)
+def test_released_cells_carry_what_nbgrader_needs_to_know_them_again(course: Course, tree: build.Tree) -> None:
+    for name in course.notebooks:
+        notebook = nbformat.reads(tree[f"release/lab07/{name}.ipynb"].decode("utf-8"), as_version=4)
         about = [cell.metadata.nbgrader for cell in notebook.cells if "nbgrader" in cell.metadata]
         assert about
         assert all("checksum" in cell for cell in about)
@@ -98,16 +102,37 @@ def test_archives_do_not_depend_on_order_or_day() -> None:
 
 
 def test_the_zip_is_all_that_a_student_needs(course: Course, tree: build.Tree) -> None:
-    with zipfile.ZipFile(io.BytesIO(tree["release/lab07/lab07.zip"])) as bundle:
-        names = set(bundle.namelist())
+    names = _packed(tree["release/lab07/lab07.zip"]).keys()
     wheel = next(path for path in tree if path.endswith(".whl")).rpartition("/")[2]
-    expected = {f"lab07/{name}{kind}" for name in course.notebooks for kind in (".ipynb", ".py")}
-    assert names == expected | {"lab07/README.md", f"lab07/{wheel}"}
+    expected = {f"lab07/{name}{kind}" for name in course.all_notebooks for kind in (".ipynb", ".py")}
+    pages = {f"lab07/explorers/{name}.html" for name in EXPLORERS}
+    assert names == expected | pages | {"lab07/README.md", f"lab07/{wheel}"}
+
+
+def test_every_figure_of_a_notebook_is_handed_out_as_a_page_too(tree: build.Tree) -> None:
+    zips = _packed(tree["release/lab07/lab07.zip"]) | _packed(tree["release/lab07/lab07-otter.zip"])
+    for name in EXPLORERS:
+        page = explore(name).page().encode("utf-8")
+        assert tree[f"release/lab07/explorers/{name}.html"] == page
+        assert zips[f"lab07/explorers/{name}.html"] == zips[f"lab07-otter/explorers/{name}.html"] == page
+
+
+def test_otter_checks_nothing_in_a_notebook_that_is_not_graded(tree: build.Tree) -> None:
+    files = _packed(tree["release/lab07/lab07-otter.zip"])
+    assert files["lab07-otter/explorers/explorers.ipynb"] == tree["release/lab07/explorers.ipynb"]
+    assert not [path for path in files if path.startswith("lab07-otter/explorers/tests")]
+
+
+def test_a_figure_that_does_not_exist_is_named_with_its_cell(small: SmallMaster) -> None:
+    with pytest.raises(
+        Refused, match=r"step1-check\): There is no explorer 'softmax'. The explorers are attention-head"
+    ):
+        build.pages(small(('print("check")', 'explore("softmax")')))
 
 
 @pytest.mark.parametrize("folder", ["assignments", "solutions"])
 def test_importing_a_module_runs_no_experiment(root: Path, course: Course, tree: build.Tree, folder: str) -> None:
-    for name in course.notebooks:
+    for name in course.all_notebooks:
         path = f"{folder}/lab07/{name}.py"
         assert gate.imports(path, tree[path], root / "assignments") == []
 
@@ -145,6 +170,15 @@ def test_outputs_do_not_say_where_they_were_made(monkeypatch: pytest.MonkeyPatch
     assert stream.text == "wrote …/note.md on this-machine, not on lovelace-34"
     assert shown.data["text/plain"] == "<Figure of this-machine>"
     assert shown.data["image/png"] == "lovelace-3"  # base64: what looks like a name in it is none
+
+
+def _shown(notebook: Any) -> set[str]:
+    return {kind for cell in notebook.cells for out in cell.get("outputs", ()) for kind in out.get("data", ())}
+
+
+def _packed(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def _imported(name: str, content: bytes, folder: Path) -> ModuleType:

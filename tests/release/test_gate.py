@@ -114,6 +114,12 @@ def test_a_written_answer_without_its_cell(small: SmallMaster) -> None:
     assert "No cell of source/lab00/small.py has the grade_id 'step1-why' of why." in told
 
 
+def test_an_exercise_in_a_notebook_that_is_not_graded(course: Course, small: SmallMaster) -> None:
+    told = [str(problem) for problem in command.agreement(course, small())]
+    assert ["step1-check" in text for text in told] == [False, True]
+    assert all("There is something to solve here, and this notebook is not graded." in text for text in told)
+
+
 def test_an_experiment_that_runs_on_import(root: Path) -> None:
     packages = root / "assignments"
     writes = gate.imports("assignments/lab00/a.py", b"open('scaling.png', 'w').close()", packages)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import tarfile
@@ -102,6 +103,16 @@ def test_a_solution_in_other_clothes_is_found(secret: dict[str, leaks.Secret], t
 def test_a_whole_solution_in_a_notebook_is_found(secret: dict[str, leaks.Secret], solution: str) -> None:
     assert leaks.leaks({"release/a.ipynb": notebook(f"def softmax(x, axis=-1):\n{solution}")}, secret)
     assert leaks.leaks({"release/a.ipynb": notebook("pass", output=solution)}, secret)
+
+
+def test_a_solution_in_a_master_with_nothing_to_solve_is_found(
+    root: Path, lab_masters: list[Master], secret: dict[str, leaks.Secret]
+) -> None:
+    explorers = lab_masters[-1]
+    assert explorers.regions() == []
+    doctored = copy.deepcopy(explorers)
+    doctored.notebook.cells[1].source += f"\n{SOLUTION_LINE}"
+    assert leaks.secrets(root, "lab07", [*lab_masters[:-1], doctored]) == secret
 
 
 def test_a_hidden_check_is_found(secret: dict[str, leaks.Secret], hidden_check: str) -> None:

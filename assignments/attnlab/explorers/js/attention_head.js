@@ -1,7 +1,7 @@
 // What a head looks at: three hand-made patterns over one sentence, and how far the pronoun leans.
 import { entropy, masked, causalMask, softmax } from "./attention.js";
 import { ABOUT, HEADS, SENTENCE, LEAN } from "./given.js";
-import { choice, element, fixed, largest, matrix, setText, slider, toggle } from "./parts.js";
+import { choice, element, facts, fixed, largest, matrix, setText, slider, toggle } from "./parts.js";
 
 const NAMES = Object.keys(HEADS);
 
@@ -63,16 +63,16 @@ export const explorer = {
       caption: "A row looks, a column is looked at", rows: SENTENCE, columns: SENTENCE, digits: 2, dense: true,
       choose: (token) => set({ token }),
     });
+    const told = facts(["largest weight of the row", "the row's weights sum to", "entropy of the row", "as wide as an even split over"]);
     const node = element("div", {},
       element("div", { class: "controls" }, heads.node, causal.node),
+      element("p", { class: "caption above" }, "Choose the token that looks; the numbers are its weights"),
+      element("div", { class: "sentence", role: "group", "aria-label": "The token that looks" }, ...words.map((word) => word.node)),
       element("div", { class: "sides" },
-        element("div", {},
-          element("p", { class: "caption" }, "Choose the token that looks; the numbers are its weights"),
-          element("div", { class: "sentence", role: "group", "aria-label": "The token that looks" }, ...words.map((word) => word.node)),
-          element("div", { class: "controls" }, element("label", { class: "text" }, "Last word ", ending), lean.node)),
+        element("div", {}, lean.node, element("div", { class: "controls" }, element("label", { class: "text" }, "Last word ", ending)), told.node),
         map.node),
     );
-    const update = (state, { weights, row }) => {
+    const update = (state, { weights, row, entropy, spread, largest }) => {
       heads.show(state.head);
       causal.show(state.causal);
       lean.show(Number(state.coffee.toFixed(4)));
@@ -86,6 +86,8 @@ export const explorer = {
       });
       map.rename(SENTENCE.length - 1, last);
       map.renameRow(SENTENCE.length - 1, last);
+      told.update([`${fixed(row[largest], 2)} on “${largest === SENTENCE.length - 1 ? last : SENTENCE[largest]}”`,
+        fixed(row.reduce((a, b) => a + b, 0), 2), `${fixed(entropy)} nats`, `${fixed(spread, 2)} tokens`]);
       map.update(weights, { row: state.token, blocked: (i, j) => state.causal && j > i });
     };
     return { node, update };

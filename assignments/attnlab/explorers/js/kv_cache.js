@@ -48,8 +48,8 @@ export const explorer = {
       { key: "headDim", label: "Head dimension", min: 8, max: 512 },
       { key: "tokens", label: "Tokens in a request", min: 1, max: 2000000, log: true },
       { key: "users", label: "Requests at the same time", min: 1, max: 1000, log: true },
-      { key: "memory", label: "Memory", min: 1, max: 2000, log: true, unit: "GB" },
-      { key: "weights", label: "Weights", min: 0, max: 400, unit: "GB" },
+      { key: "memory", label: "Memory of the machine", min: 1, max: 2000, log: true, unit: "GB" },
+      { key: "weights", label: "Weights of the model", min: 0, max: 400, unit: "GB" },
     ].map(({ key, ...about }) => ({ key, ...slider({ ...about, move: (value) => set({ [key]: value }) }) }));
     const formula = element("p", { class: "formula" });
     const told = facts(["for one token", "for one request, GB (10⁹ bytes)", "the same in GiB (2³⁰ bytes)", "for all requests", "requests that fit beside the weights", "longest context for everybody"]);
@@ -66,10 +66,10 @@ export const explorer = {
       sliders.forEach(({ key, show }) => show(state[key]));
       format.value = String(state.bytes);
       preset.value = NAMES.find((name) => Object.entries(SHAPES[name]).every(([key, value]) => state[key] === value)) ?? "";
-      setText(formula, `2 × ${state.layers} layers × ${state.kvHeads} KV heads × ${state.headDim} × ${grouped(state.tokens)} tokens × ${state.bytes} bytes = ${grouped(n.request)} bytes`);
+      setText(formula, `2 (keys and values) × ${state.layers} layers × ${state.kvHeads} KV heads × ${state.headDim} numbers × ${grouped(state.tokens)} tokens × ${state.bytes} bytes = ${grouped(n.request)} bytes`);
       told.update([`${grouped(n.perToken)} bytes = ${fixed(n.perToken / KIB, 3)} KiB`, `${grouped(n.request / GB, 4)} GB`, `${grouped(n.request / GIB, 4)} GiB`,
         size(n.all), grouped(n.fit), `${grouped(n.longest)} tokens`]);
-      const titles = { MHA: `MHA, ${state.heads} KV heads`, yours: `set above, ${state.kvHeads}`, MQA: "MQA, 1 KV head" };
+      const titles = { MHA: `MHA, ${state.heads} KV heads`, yours: `as set, ${state.kvHeads} KV ${state.kvHeads === 1 ? "head" : "heads"}`, MQA: "MQA, 1 KV head" };
       bars.forEach(({ name, label, bar, number }) => {
         setText(label, titles[name]);
         bar.style.width = `${((100 * n.schemes[name]) / n.schemes.MHA).toFixed(3)}%`;

@@ -206,6 +206,29 @@ export function stack(...nodes) {
   return { node, show: (which) => nodes.forEach((one, i) => one.classList.toggle("off", i !== which)) };
 }
 
+// --------------------------------------------------------------- pictures
+
+/** Call `move` with the share of its width at which a pointer presses or drags in `surface`. */
+export function pointed(surface, move) {
+  const moved = ({ clientX }) => {
+    const box = surface.getBoundingClientRect();
+    move((clientX - box.left) / box.width);
+  };
+  surface.addEventListener("pointerdown", (event) => {
+    surface.setPointerCapture(event.pointerId);
+    moved(event);
+  });
+  surface.addEventListener("pointermove", (event) => surface.hasPointerCapture(event.pointerId) && moved(event));
+}
+
+/** A picture with numbers below it and, by `update`, beside it: each a share of the width or height, and what stands there. */
+export function framed(picture, below) {
+  const ticks = (side, marks) => marks.map(([share, text]) => element("span", { style: `${side}: ${(100 * share).toFixed(2)}%` }, text));
+  const beside = element("div", { class: "beside", "aria-hidden": "true" });
+  const node = element("div", { class: "framed" }, beside, picture, element("div", { class: "below", "aria-hidden": "true" }, ...ticks("left", below)));
+  return { node, update: (marks) => beside.replaceChildren(...ticks("top", marks)) };
+}
+
 // ------------------------------------------------------------------ frame
 
 /** `given` where it is what `start` could have been, otherwise `start`; numbers within their `limits`. */

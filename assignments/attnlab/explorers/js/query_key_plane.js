@@ -83,7 +83,7 @@ export const explorer = {
     const exact = element("table", { class: "matrix" }, element("caption", {}, "The arrows, to the digit"),
       element("thead", {}, element("tr", {}, element("td"), element("th", { scope: "col" }, "agent"), element("th", { scope: "col" }, "object"))),
       element("tbody", {}, ...boxes.map((pair, i) => element("tr", {}, names[i], ...pair.map((box) => element("td", {}, box))))));
-    const results = matrix({ caption: "Each key against the query", rows: TOKENS, columns: ["q · k", "cos θ", "length", "weight"], digits: 4, heat: false });
+    const results = matrix({ caption: "Each key against the query; weight = softmax(q · k / √2)", rows: TOKENS, columns: ["q · k", "cos θ", "length", "weight"], digits: 4, heat: false });
 
     const node = element("div", {},
       element("div", { class: "controls" }, tokens.node),

@@ -8,7 +8,7 @@ const [LOW, HIGH] = [-1.5, 2.5];
 
 export const explorer = {
   ...ABOUT,
-  note: "Solid: the value now. Hatched, with a sign: what this stage added. Attention reads the embeddings unnormalised here, as in the worked example; the second normalisation is in its place.",
+  note: "Bars run from −1.5 to 2.5. Hatched, with a sign: what this stage added. Attention reads the embeddings unnormalised here, as in the worked example; the second normalisation is in its place.",
   start: { stage: 1, head1: true, head2: true, feedForward: true },
   limits: { stage: [1, STAGES.length, 1] },
 
@@ -58,9 +58,8 @@ export const explorer = {
     const aside = stack(element("div", { class: "tables flow" }, ...looking.map((one) => one.node), sign, adding.node), firing.node);
     const node = element("div", {},
       element("div", { class: "controls" }, stages.node, element("div", { class: "row" }, button("← Back", () => step(-1)), button("Next →", () => step(1))),
-        ...parts.map((part) => part.node)),
-      element("div", { class: "cards" }, ...cards.map((one) => one.node)),
-      aside.node,
+        element("fieldset", {}, element("legend", {}, "Switched on"), element("div", { class: "row switches" }, ...parts.map((part) => part.node)))),
+      element("div", { class: "sides" }, element("div", { class: "cards" }, ...cards.map((one) => one.node)), aside.node),
     );
     const update = (state, n) => {
       now = state.stage;
