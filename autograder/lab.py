@@ -11,7 +11,7 @@ import itertools
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -23,6 +23,8 @@ NOT_WRITTEN = "This function is not written yet"
 MAX_NESTING = 12
 #: Calls back from one call of the submission. The most that honest code makes is a few thousand.
 MAX_CALLBACKS = 50_000
+#: What stands among the library functions that ran where a process beside the submission's own did.
+ANOTHER_PROCESS = "another process"
 
 
 class Opaque:
@@ -46,6 +48,14 @@ class Transport(Protocol):
 
     def spent(self) -> float:
         """CPU seconds of the submission's processes so far, as the kernel counts them."""
+        ...
+
+    def hold(self) -> None:
+        """Stop what the submission started beside the process that answers."""
+        ...
+
+    def release(self) -> bool:
+        """Let it go on; whether any of it worked meanwhile, woken by the submission or started anew."""
         ...
 
 
@@ -102,6 +112,15 @@ class Kept(Remote):
     def fill(self, value: float) -> None:
         """Overwrite every element in place, as a caller that reuses its buffer does."""
         self._lab._request(lambda n: wire.Fill(n, self._handle.id, value))
+
+
+class Timed(NamedTuple):
+    """A timed call. ``began`` and ``ended`` are CPU seconds of the submission, as ``Lab.spent`` counts them."""
+
+    seconds: float
+    output: Remote
+    began: float
+    ended: float
 
 
 class Lab:
@@ -169,6 +188,7 @@ class Lab:
         seen: set[str] = set()
         number = next(self._numbers)
         self._functions[number] = StandIn(lambda label: seen.add(str(label)[:200]), {}, ())
+        self._transport.hold()
         try:
             answer = self._call(name, None, args, kwargs, want="watched", watcher=number)
         except failures.SubmissionFault:
@@ -177,21 +197,27 @@ class Lab:
             answer = None
         finally:
             del self._functions[number]
+            if self._transport.release():
+                seen.add(ANOTHER_PROCESS)
         return answer, sorted(seen)
 
-    def timed(self, name: str, *args: Kept) -> tuple[float, Remote]:
-        """Seconds of one call, and what it gave (of a pair the first), which stays there.
+    def timed(self, name: str, *args: Kept) -> Timed:
+        """One call, and what it gave (of a pair the first), which stays there.
 
-        The kernel's count of its CPU time, or this side's clock where that shows less: time in which other
-        processes had the core is not the submission's, and no clock of its own is asked.
+        Its seconds are the kernel's count of its CPU time, or this side's clock where that shows less: time in which
+        other processes had the core is not the submission's, and no clock of its own is asked.
         """
-        spent, start = self._transport.spent(), time.perf_counter()
+        began, start = self._transport.spent(), time.perf_counter()
         output = self._call(name, None, args, {}, want="first")
         elapsed = time.perf_counter() - start
-        seconds = min(self._transport.spent() - spent, elapsed)
+        ended = self._transport.spent()
         if not isinstance(output, Remote):
             raise failures.Unreadable("A timed call gave nothing back.")
-        return seconds, output
+        return Timed(min(ended - began, elapsed), output, began, ended)
+
+    def spent(self) -> float:
+        """CPU seconds of the submission so far."""
+        return self._transport.spent()
 
     def on_device(self, name: str, device: str) -> Remote:
         """A bench there (``measured.on_device.Bench``) that runs the function on a device, as torch calls it."""
@@ -299,6 +325,8 @@ class Lab:
         )
 
     def _decode(self, value: wire.Value) -> Any:
+        if type(value) in wire.PLAIN:
+            return value
         try:
             if isinstance(value, wire.Array):
                 return wire.array_from_wire(value)
@@ -368,6 +396,12 @@ class InProcess:
 
     def spent(self) -> float:
         return time.process_time()
+
+    def hold(self) -> None:
+        return
+
+    def release(self) -> bool:
+        return False
 
 
 def local_lab(namespace: dict[str, Any]) -> Lab:

@@ -64,6 +64,12 @@ class Recorder:
     def spent(self) -> float:
         return self._transport.spent()
 
+    def hold(self) -> None:
+        self._transport.hold()
+
+    def release(self) -> bool:
+        return self._transport.release()
+
 
 @dataclass(frozen=True)
 class Departure:
@@ -87,11 +93,14 @@ def departure(mine: Sequence[Turn], right: Sequence[Turn]) -> Departure | None:
 
 
 def plain(value: wire.Value) -> Any:
-    """A value as Python sees it; what stays in the sandbox is its name in brackets."""
-    if isinstance(value, wire.Array):
-        return wire.array_from_wire(value)
-    if isinstance(value, wire.Integer):
-        return int(value.text, 16)
+    """A value as Python sees it; what stays in the sandbox is its name in brackets, and so is what is no value."""
+    try:
+        if isinstance(value, wire.Array):
+            return wire.array_from_wire(value)
+        if isinstance(value, wire.Integer):
+            return int(value.text[: wire.MAX_INTEGER_BITS // 4 + 1], 16)
+    except (wire.WireError, ValueError):
+        return "<something that cannot be read>"
     if isinstance(value, wire.Sequence):
         return [plain(item) for item in value.items]
     if isinstance(value, wire.Mapping):

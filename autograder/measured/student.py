@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from autograder import failures
-from autograder.lab import Lab, Remote
+from autograder.lab import Lab, Timed
 from autograder.measured.cuda import OnDevice
 from autograder.measured.inputs import D, one_head
 from autograder.sandbox import gpu
@@ -42,6 +42,21 @@ GPU_REFUSED = "This is measured on a GPU, and the one at hand could not be used 
 Start = Callable[[Sandbox], Session]
 
 
+#: CPU seconds that a submission may have between two timed calls, and the part of a call's own. Reading inputs and
+#: writing results takes a few milliseconds at the largest size.
+BESIDE_SECONDS, BESIDE_PART = 0.02, 0.5
+BESIDE = (
+    "Your process went on computing before or after the calls that were timed, so their times say nothing. The points "
+    "wait."
+)
+
+
+class _Call(NamedTuple):
+    n: int
+    inputs: list[np.ndarray[Any, Any]]
+    timed: Timed
+
+
 class _ReferenceCell:
     source, label = REFERENCE, "the reference"
 
@@ -63,31 +78,33 @@ class Measure:
         self._rng = np.random.default_rng(seed)
         self._open, self._sessions = ExitStack(), list[Session]()
         self._reference: Lab | None = None
-        self._last: tuple[int, list[np.ndarray[Any, Any]], Remote] | None = None
+        self._last: _Call | None = None
 
     def student(self, n: int) -> float:
-        """Seconds of one call of the submission's ``attention``."""
+        """Seconds of one call of the submission's ``attention``. Raises ``Inconclusive`` where it works in between."""
         if self.lab is None:
             raise RuntimeError("measured outside of a check")
-        inputs = self._inputs(n)
-        seconds, output = self.lab.timed("attention", *[self.lab.kept(a) for a in inputs])
-        self._last = (n, inputs, output)
-        return seconds
+        inputs, before, self._last = self._inputs(n), self._last, None
+        timed = self.lab.timed("attention", *[self.lab.kept(a) for a in inputs])
+        if before is not None:
+            _nothing_beside(timed.began - before.timed.ended, timed.seconds)
+        self._last = _Call(n, inputs, timed)
+        return timed.seconds
 
     def reference(self, n: int) -> float:
         """Seconds of one call of the reference, in a process like the submission's."""
         if self._reference is None:
             self._reference = self._start(_reference_session(self._sandbox), 60)
         lab = self._reference
-        seconds, _ = lab.timed("attention", *[lab.kept(a) for a in self._inputs(n)])
-        return seconds
+        return lab.timed("attention", *[lab.kept(a) for a in self._inputs(n)]).seconds
 
     def spot_check(self, n: int) -> bool:
         """Whether eight rows of what the last ``student(n)`` gave are right: fast and wrong measures nothing."""
-        if self._last is None or self._last[0] != n:
+        if self.lab is None or self._last is None or self._last.n != n:
             return False
-        _, (queries, keys, values), output = self._last
-        found = output.get_whole()
+        (queries, keys, values), timed = self._last.inputs, self._last.timed
+        found = timed.output.get_whole()
+        _nothing_beside(self.lab.spent() - timed.ended, timed.seconds)
         if not isinstance(found, np.ndarray) or found.shape != values.shape or found.dtype.kind != "f":
             return False
         rows = self._rng.choice(n, size=min(8, n), replace=False)
@@ -137,6 +154,12 @@ class Measure:
     def cpu_seconds(self) -> float:
         """What measuring cost beside the submission's own session, once it is over."""
         return sum(session.cpu_seconds for session in self._sessions)
+
+
+def _nothing_beside(beside: float, seconds: float) -> None:
+    """Raises ``failures.Inconclusive`` where work of a timed call may have been done while nothing was timed."""
+    if beside > BESIDE_SECONDS + BESIDE_PART * seconds:
+        raise failures.Inconclusive(BESIDE)
 
 
 def _reference_session(sandbox: Sandbox) -> Session:

@@ -10,12 +10,13 @@ from __future__ import annotations
 import collections.abc
 import operator
 import os
+import re
+import sys
 import threading
 import time
 import types
 import warnings
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Protocol
 
 import numpy as np
@@ -26,7 +27,11 @@ from autograder.sandbox import forbidden
 _asarray, _errstate = np.asarray, np.errstate
 _sleep = time.sleep
 _catch_warnings, _ignore_warnings = warnings.catch_warnings, warnings.simplefilter
+_PLAIN = wire.PLAIN
 _MAX_DEPTH, _MAX_HANDLES = 8, 20_000
+#: Where an import found the module, which is nobody's business: `` (/home/…/code.py)``.
+_PATH = re.compile(r" \((?:/[^()]*|unknown location)\)$")
+_PART = re.compile(r"lines? (\d+)(?:-\d+)?")
 _ERRORS: dict[str, type[Exception]] = {
     e.__name__: e
     for e in (ValueError, TypeError, MemoryError, RuntimeError, IndexError, KeyError, ZeroDivisionError, OverflowError,
@@ -62,10 +67,8 @@ class Runner:
         namespace: dict[str, Any],
         channel: Channel,
         run_cell: Callable[[str, str], BaseException | None] | None = None,
-        alone: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """``alone``: in which nothing else of the submission runs, where that can be had."""
-        self.namespace, self.channel, self.run_cell, self.alone = namespace, channel, run_cell, alone
+        self.namespace, self.channel, self.run_cell = namespace, channel, run_cell
         self.objects: dict[int, Any] = {}
         self.replaced: dict[str, Any] = {}
         # One exchange at a time: functions of the oracle may be called from any thread of the student's.
@@ -95,6 +98,9 @@ class Runner:
                 self.channel.send(reply)
             except wire.WireError as error:
                 self.channel.send(wire.Failure(request.id, "oversize", "", str(error)))
+            except ValueError as error:
+                # Text that no encoding carries, in a place where nobody looked for it. Nothing of it was sent.
+                self.channel.send(self.failure(request.id, error))
 
     def perform(self, request: wire.Request) -> wire.Value:
         if isinstance(request, wire.Run):
@@ -145,7 +151,7 @@ class Runner:
             _ignore_warnings("ignore")
             if request.want == "watched":
                 # Making data of the result is watched too: a lazy object cannot put the work off.
-                with self.alone(), forbidden.watch(lambda name: self.call_back(request.watcher, None, (name,), {})):
+                with forbidden.watch(lambda name: self.call_back(request.watcher, None, (name,), {})):
                     return self.encode(function(*args, **kwargs))
             result = function(*args, **kwargs)
             if request.want == "first":
@@ -198,6 +204,8 @@ class Runner:
 
     def decode(self, value: wire.Value) -> Any:
         """A value of the oracle as the student's code sees it."""
+        if type(value) in _PLAIN:
+            return value
         if isinstance(value, wire.Array):
             return lay_out(wire.array_from_wire(value), value.layout)
         if isinstance(value, wire.Integer):
@@ -242,7 +250,7 @@ class Runner:
             return None if found is None else bool(found)
         if isinstance(found, str):
             items.take(len(found) // 64)
-            return found[: wire.MAX_TEXT].encode("utf-8", "backslashreplace").decode("utf-8")
+            return _text(found, wire.MAX_TEXT)
         if isinstance(found, (int, np.integer)):
             return _integer(operator.index(found))
         if isinstance(found, (float, np.floating)):
@@ -257,7 +265,7 @@ class Runner:
         if _is_cache(found):
             return self.handle(found)
         if isinstance(found, collections.abc.Mapping):
-            return wire.Mapping({str(k)[:100]: self.encode(found[k], items, depth + 1) for k in list(found)})
+            return wire.Mapping({_text(str(k), 100): self.encode(found[k], items, depth + 1) for k in list(found)})
         if _is_sequence(found):
             length = len(found)
             items.take(length)
@@ -294,8 +302,17 @@ class Runner:
             text = ""
         if type(error) is RuntimeError and "DefaultCPUAllocator: can't allocate memory" in text:
             kind = "memory"  # as torch says it
-        clean = text[: wire.MAX_TEXT].encode("utf-8", "backslashreplace").decode("utf-8")
-        return wire.Failure(number, kind, str(name)[:200], clean, _where(error))
+        try:
+            text, place = _broken_line(error) or (_PATH.sub("", text) + _passed_over(error), _where(error))
+        except BaseException:
+            # What is looked at there can be the student's own.
+            place = _where(error)
+        return wire.Failure(number, kind, str(name)[:200], _text(text, wire.MAX_TEXT), _text(place, 200))
+
+
+def _text(text: str, most: int) -> str:
+    """Text that UTF-8 can carry: half of a surrogate pair becomes ``\\udc80``."""
+    return text[:most].encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 class _Missing(Exception):
@@ -333,9 +350,44 @@ def _where(error: BaseException) -> str:
     while trace is not None and steps < 2000:
         name = trace.tb_frame.f_code.co_filename
         if name.startswith("<") and not name.startswith(("<frozen", "<__array")):
-            place = f"{name.strip('<>')}, line {trace.tb_lineno}"
+            place = _place(name, trace.tb_lineno)
         trace, steps = trace.tb_next, steps + 1
-    return place[:200]
+    return place
+
+
+def _place(name: str, line: int) -> str:
+    """Where a line of a cell is; of a part of a module, counted in the whole file."""
+    label = name.strip("<>")
+    part = _PART.fullmatch(label)
+    return f"line {int(part[1]) + line - 1}" if part else f"{label}, line {line}"
+
+
+def _broken_line(error: BaseException) -> tuple[str, str] | None:
+    """What is wrong with a cell that is no Python of this version, and where; None for any other error."""
+    if type(error) not in (SyntaxError, IndentationError, TabError):
+        return None
+    said, name, line = (SyntaxError.__dict__[key].__get__(error) for key in ("msg", "filename", "lineno"))
+    if type(said) is not str or type(name) is not str or type(line) is not int or not name.startswith("<"):
+        return None
+    return f"{said} (in Python {sys.version_info[0]}.{sys.version_info[1]})", _place(name, line)
+
+
+def _passed_over(error: BaseException) -> str:
+    """The student's own file where an import took an installed module of the same name, which comes first."""
+    name: object = None
+    if type(error) in (ImportError, ModuleNotFoundError):
+        name = ImportError.__dict__["name"].__get__(error)
+    elif type(error) is AttributeError:
+        owner = AttributeError.__dict__["obj"].__get__(error)
+        name = owner.__dict__.get("__name__") if type(owner) is types.ModuleType else None
+    top = name.partition(".")[0] if type(name) is str else ""
+    taken = sys.modules.get(top)
+    own = next((file for file in (f"{top}.py", top) if top and os.path.exists(file)), None)
+    if own is None or type(taken) is not types.ModuleType:
+        return ""
+    if str(taken.__dict__.get("__file__")).startswith(os.getcwd()):
+        return ""
+    return f" ({own} was passed over: an installed module has this name and comes first; give yours another name)"
 
 
 def lay_out(array: np.ndarray[Any, Any], layout: str) -> np.ndarray[Any, Any]:

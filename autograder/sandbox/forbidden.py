@@ -12,8 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-import os
-import signal
 import sys
 import types
 import warnings
@@ -50,6 +48,8 @@ OTHER_KERNELS = {
 PYTHON = {
     ("scipy.special", "softmax"): "scipy.special.softmax",
     ("scipy.special", "log_softmax"): "scipy.special.log_softmax",
+    ("scipy.special._logsumexp", "softmax"): "scipy.special.softmax",
+    ("scipy.special._logsumexp", "log_softmax"): "scipy.special.log_softmax",
     ("sklearn.utils.extmath", "softmax"): "sklearn.utils.extmath.softmax",
     ("torch._refs", "softmax"): "torch.softmax",
     ("torch._refs", "log_softmax"): "torch.log_softmax",
@@ -71,7 +71,6 @@ PROGRAM = "another program"
 _report: Callable[[str], object] | None = None
 _hooked: set[object] = set()
 _kept: list[Any] = []
-_kill = os.kill
 
 
 def install(*, programs: bool = False) -> None:
@@ -82,12 +81,16 @@ def install(*, programs: bool = False) -> None:
     if "torch" in sys.modules and "torch" not in _hooked:
         _hooked.add("torch")
         _replace_kernels()
-    for place, label in PYTHON.items():
-        if place[0] in sys.modules and place not in _hooked:
-            _hooked.add(place)
-            function = getattr(sys.modules[place[0]], place[1], None)
-            if isinstance(function, types.FunctionType):
-                _replace_code(function, label)
+        _fuse_no_softmax()
+    for (module, name), label in PYTHON.items():
+        function = getattr(sys.modules.get(module), name, None)
+        # Not by its name: a module that is loaded again brings a function of its own. And what a decorator put
+        # another function around is within reach, too.
+        while isinstance(function, types.FunctionType) and function not in _hooked:
+            _hooked.add(function)
+            inner = getattr(function, "__wrapped__", None)
+            _replace_code(function, label)
+            function = inner
     if programs and _PROGRAMS not in _hooked:
         _hooked.add(_PROGRAMS)
         sys.addaudithook(_on_event)
@@ -113,24 +116,6 @@ def watch(report: Callable[[str], object]) -> Iterator[None]:
             yield
     finally:
         _report = before
-
-
-@contextlib.contextmanager
-def others_stopped() -> Iterator[None]:
-    """Nothing else in this process namespace runs meanwhile: no helper started earlier can do the work unseen.
-
-    Only for the first process of a namespace of its own.
-    """
-    _signal_others(signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        _signal_others(signal.SIGCONT)
-
-
-def _signal_others(number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        _kill(-1, number)
 
 
 def _seen(label: str) -> None:
@@ -172,6 +157,16 @@ def _replace_kernels() -> None:
                 library.impl(short, _kernel(label, kernel_of(full, key)), key, with_keyset=True)
 
 
+def _fuse_no_softmax() -> None:
+    """TorchScript's fusers can be told to take in a softmax, for which they have kernels of their own, and what they
+    fused once stays. In this process they cannot be told."""
+    import torch
+
+    for name in ("_jit_set_llga_enabled", "_jit_set_texpr_reductions_enabled"):
+        if hasattr(torch._C, name):
+            setattr(torch._C, name, lambda _on: None)
+
+
 def _kernel(label: str, original: Any) -> Callable[..., Any]:
     call = original.call_boxed
 
@@ -194,7 +189,7 @@ def _replace_code(function: types.FunctionType, label: str) -> None:
         _seen(label)
         return original(*args, **kwargs)
 
-    name = f"_watched_{label.replace('.', '_')}_{function.__name__}"
+    name = f"_watched_{id(function)}"
     function.__globals__[name] = watched
     template: dict[str, Any] = {}
     exec(f"def replacement(*args, **kwargs):\n    return {name}(*args, **kwargs)", template)  # noqa: S102

@@ -24,8 +24,15 @@ from autograder.sandbox import keeper, launch
 
 #: Seconds for a fork to come up or report its end; it takes some 20 ms, or more on a machine that is busy.
 GRACE = 10.0
+#: Seconds after a deadline at which a wait may end.
+LATE = 0.2
+#: Bytes that are read together where the length of a frame is awaited.
+FRAME_AT_ONCE = 2**14
 #: Seconds that an interrupted cell has to come back before it is killed.
 INTERRUPT = 1.5
+
+#: Times that a warm parent is started for one fork.
+STARTS = 3
 
 #: What a submission may use; ``course.toml`` may say otherwise.
 LIMITS: dict[str, int | float] = {
@@ -49,6 +56,7 @@ class Fork:
     def __init__(self, connection: socket.socket, lifeline: socket.socket, home: str | None = None) -> None:
         self._wire, self._lifeline, self._home = connection, lifeline, home
         self._buffer = bytearray()
+        self._timeout = 0.0
         self.alive = True
         self.cpu_seconds = 0.0
         self.peak_bytes = 0
@@ -110,7 +118,8 @@ class Fork:
         while len(self._buffer) < size:
             self._set_timeout(deadline)
             try:
-                data = self._wire.recv(min(size - len(self._buffer), 2**20))
+                # A small frame comes in one piece, with its length.
+                data = self._wire.recv(max(FRAME_AT_ONCE, min(size - len(self._buffer), 2**20)))
             except TimeoutError:
                 raise failures.TimedOut("It did not come back in time.") from None
             except OSError:
@@ -123,7 +132,10 @@ class Fork:
         left = deadline - time.monotonic()
         if left <= 0:
             raise failures.TimedOut("It did not come back in time.")
-        self._wire.settimeout(left)
+        # Setting it is a call of the system for each of thousands of messages, and most have the deadline of the last.
+        if not left <= self._timeout <= left + LATE:
+            self._timeout = left
+            self._wire.settimeout(left)
 
     # ---- life and death
     def interrupt(self) -> None:
@@ -136,9 +148,20 @@ class Fork:
 
         Unlike wall time it does not grow while other processes have the core. Raises ``failures.Died``.
         """
+        return self._ask(b"t")
+
+    def hold(self) -> None:
+        """Stop all that the runner started. Raises ``failures.Died``."""
+        self._ask(b"h")
+
+    def release(self) -> bool:
+        """Let it go on; whether any of it worked meanwhile. Raises ``failures.Died``."""
+        return bool(self._ask(b"c"))
+
+    def _ask(self, order: bytes) -> float:
         data = b""
         try:
-            self._lifeline.send(b"t")
+            self._lifeline.send(order)
             self._lifeline.settimeout(GRACE)
             while len(data) < 8 and (chunk := self._lifeline.recv(8 - len(data))):
                 data += chunk
@@ -204,13 +227,19 @@ class Sandbox:
 
     def fork(self) -> Fork:
         """A fresh process. Raises ``launch.NoIsolation`` where the sandbox cannot be started at all."""
-        for _attempt in range(3):
+        for attempt in range(1, STARTS + 1):
             if self._process is None:
                 if self.isolation == "user" and self._user is None:
                     self._user = launch.claim_user()
-                self._process, self._control, self._folder = launch.start(
-                    self.isolation, self._limits, self._device, self._user
-                )
+                try:
+                    self._process, self._control, self._folder = launch.start(
+                        self.isolation, self._limits, self._device, self._user
+                    )
+                except launch.NoIsolation:
+                    # It may have been killed before it was ready; one that cannot start says why each time.
+                    if attempt == STARTS:
+                        raise
+                    continue
             assert self._control is not None
             ours, theirs = socket.socketpair()
             lifeline, keeper_end = socket.socketpair()

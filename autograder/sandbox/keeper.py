@@ -24,6 +24,10 @@ _THREADS_OF_STATUS = re.compile(rb"^Threads:\s+(\d+)$", re.MULTILINE)
 #: Open files of one process, which the kernel counts; and of all of a submission's, which the keeper counts: a full
 #: buffer of a socket is up to half a MiB that no process shows.
 _OPEN_FILES, _OPEN_FILES_TOGETHER = 512, 2048
+#: How often the submission's other processes are told to stop, a millisecond apart.
+MAX_ROUNDS = 300
+#: Seconds by which two readings of the same CPU time differ at most where one of them is in ticks, of a 100th each.
+CLOSE = 0.03
 
 
 def set_limits(options: dict[str, Any]) -> None:
@@ -52,12 +56,9 @@ def _tree(root: int) -> list[int]:
     children: dict[int, list[int]] = {}
     for entry in os.listdir("/proc"):
         if entry.isdigit():
-            try:
-                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
-                    parent = int(file.read().rsplit(")", 1)[1].split()[1])
-            except (OSError, IndexError, ValueError):
-                continue
-            children.setdefault(parent, []).append(int(entry))
+            fields = _stat(int(entry))
+            if fields:
+                children.setdefault(int(fields[1]), []).append(int(entry))
     found, todo = [], [root]
     while todo:
         process = todo.pop()
@@ -86,20 +87,102 @@ def _descriptors(process: int) -> int:
 
 def spent(own: int) -> float:
     """CPU seconds of everything below the keeper, as the kernel counts them; nothing in there can stop this clock."""
-    seconds = 0.0
-    for process in _tree(own):
-        if process == own:
-            continue
+    return sum(_clock(process) + _ended_children(process) for process in _tree(own) if process != own)
+
+
+def _clock(process: int) -> float:
+    """CPU seconds of all its threads, to the nanosecond (clock_getcpuclockid)."""
+    try:
+        return time.clock_gettime((~process << 3) | 2)
+    except OSError:
+        return 0.0
+
+
+def _ended_children(process: int) -> float:
+    """CPU seconds of its children that have ended and were waited for, in ticks."""
+    fields = _stat(process)
+    return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
+
+
+def _stat(process: int) -> list[bytes]:
+    """What the kernel says of it behind its name: state, parent and so on; nothing of one that is gone.
+
+    Without a file object, which takes three times as long: there may be hundreds of processes, and they are read often.
+    """
+    try:
+        descriptor = os.open(f"/proc/{process}/stat", os.O_RDONLY)
+    except OSError:
+        return []
+    try:
+        return os.read(descriptor, 4096).rpartition(b")")[2].split()
+    except OSError:
+        return []
+    finally:
+        os.close(descriptor)
+
+
+def _state(process: int) -> bytes:
+    return (_stat(process) or [b"X"])[0]
+
+
+def _signal(processes: list[int], number: signal.Signals) -> None:
+    for process in processes:
         try:
-            # The clock of another process (clock_getcpuclockid): all its threads, to the nanosecond.
-            seconds += time.clock_gettime((~process << 3) | 2)
-            with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
-                fields = file.read().rsplit(")", 1)[1].split()
-            # Its children that have ended and were waited for, in ticks.
-            seconds += (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
-        except (OSError, IndexError, ValueError):
+            os.kill(process, number)
+        except OSError:
             continue
-    return seconds
+
+
+class Others:
+    """What the runner started: stopped while a call is watched, so that only the runner can do the work of that call.
+
+    The runner could wake it again, or start more: that shows in CPU time, which is the kernel's count.
+    """
+
+    def __init__(self, runner: int, own: int) -> None:
+        self._runner, self._own = runner, own
+        self._last, self._found = b"", list[int]()
+        self._held: dict[int, float] = {}
+        self._together = 0.0
+
+    def hold(self) -> None:
+        """Stop all of it."""
+        for _ in range(MAX_ROUNDS):
+            others = self._now()
+            awake = [process for process in others if _state(process) not in (b"T", b"t", b"Z", b"X")]
+            if not awake:
+                break
+            _signal(awake, signal.SIGSTOP)
+            time.sleep(0.001)
+        self._held, self._together = _alive(others), self._spent(others)
+
+    def release(self) -> bool:
+        """Let it go on; whether any of it worked meanwhile."""
+        others = self._now()
+        now, worked = _alive(others), self._spent(others) - self._together
+        _signal(others, signal.SIGCONT)
+        known = self._held.keys() <= now.keys() and all(now[p] == self._held.get(p, 0.0) for p in now)
+        # One that had ended before may have been waited for meanwhile: then its time is known in ticks only.
+        return not known or worked > CLOSE
+
+    def _now(self) -> list[int]:
+        with open("/proc/loadavg", "rb") as file:
+            last = file.read().split()[-1]
+        # The process that was started last here is the one that it was: there is none that was not known.
+        if last != self._last or self._found:
+            self._last = last
+            self._found = [p for p in _tree(self._own) if p not in (self._runner, self._own)]
+        return self._found
+
+    def _spent(self, others: list[int]) -> float:
+        """CPU seconds of all of it, ended or not."""
+        ended = _ended_children(self._runner)
+        return ended + sum(_clock(process) + _ended_children(process) for process in others)
+
+
+def _alive(processes: list[int]) -> dict[int, float]:
+    """CPU seconds of each that has not ended."""
+    return {process: _clock(process) for process in processes if _state(process) not in (b"Z", b"X")}
 
 
 def over_limit(own: int, baseline: int, options: dict[str, Any]) -> str | None:
@@ -124,7 +207,7 @@ def keep(runner: int, lifeline: socket.socket, options: dict[str, Any]) -> None:
     watched.register(lifeline, select.POLLIN)
     ended = os.pidfd_open(runner)
     watched.register(ended, select.POLLIN)
-    gone = False
+    others, gone = Others(runner, own), False
     while not gone:
         for descriptor, _events in watched.poll(50):
             if descriptor == ended:
@@ -135,6 +218,11 @@ def keep(runner: int, lifeline: socket.socket, options: dict[str, Any]) -> None:
                 os.kill(runner, signal.SIGINT)
             elif order == b"t":
                 lifeline.sendall(struct.pack(">d", spent(own)))
+            elif order == b"h":
+                others.hold()
+                lifeline.sendall(struct.pack(">d", 0))
+            elif order == b"c":
+                lifeline.sendall(struct.pack(">d", others.release()))
             else:
                 reason = "killed" if reason == "ended" else reason
                 kill(runner, own)
@@ -186,10 +274,6 @@ def kill(runner: int, own: int) -> None:
     """End the runner; the kernel ends its namespace. Without one, each descendant is ended by hand."""
     for _ in range(20):
         victims = [p for p in _tree(own) if p != own] or [runner]
-        for process in victims:
-            try:
-                os.kill(process, signal.SIGKILL)
-            except OSError:
-                continue
+        _signal(victims, signal.SIGKILL)
         if len(victims) <= 1:
             return

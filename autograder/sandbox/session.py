@@ -15,12 +15,14 @@ from autograder import failures, wire
 from autograder.lab import fault
 from autograder.sandbox.fork import INTERRUPT, Fork, Sandbox
 
-#: Fresh forks for one submission. Honest submissions need none; each costs a replay of the cells.
-MAX_REVIVALS = 6
+#: Fresh forks for one submission. Honest submissions need none. Each costs a replay of the cells, and so many that a
+#: function which ends the process in each of its checks takes nothing from the others; time ends it before.
+MAX_REVIVALS = 100
 #: Seconds of running the cells up to which a fresh fork is taken without need.
 QUICK_SETUP = 1.0
 #: Calls that may run into their time limit before the rest of the submission is not waited for any more.
-MAX_TIMEOUTS = 8
+MAX_TIMEOUTS = 20
+TOO_LONG = "Its calls, and running its cells again, took more than {seconds:g} s together; the rest was not run."
 
 
 class CellSource(Protocol):
@@ -51,6 +53,7 @@ class Session:
     files: dict[str, bytes]
     cell_seconds: float = 20.0
     setup_seconds: float = 90.0
+    calls_seconds: float = 300.0
     problems: list[CellProblem] = field(default_factory=list)
     cpu_seconds: float = 0.0
     _fork: Fork | None = None
@@ -60,6 +63,7 @@ class Session:
     _number: int = 0
     _active: int = 0
     _setup_took: float = 0.0
+    _calls_took: float = 0.0
     _ran: bool = False
 
     def __enter__(self) -> Session:
@@ -73,17 +77,16 @@ class Session:
     def exchange(
         self, request: wire.Request, deadline: float, on_callback: Callable[[wire.Callback], wire.Answer]
     ) -> wire.Return | wire.Failure:
-        if self._fork is None or not self._fork.alive:
-            if self._active:
-                raise failures.Died("The process that ran it ended.")
-            # The replay of the cells is not part of the call's time.
-            left = deadline - time.monotonic()
-            self._revive()
-            deadline = time.monotonic() + left
-        assert self._fork is not None
+        if not self._active:
+            self._in_time()
+        before = time.monotonic()
+        fork = self._ready()
+        begun = time.monotonic()
+        # The replay of the cells is not part of the call's time.
+        deadline += begun - before
         self._active += 1
         try:
-            reply = self._fork.exchange(request, deadline, on_callback)
+            reply = fork.exchange(request, deadline, on_callback)
         except failures.TimedOut:
             self._timeouts += 1
             self._drop()
@@ -93,13 +96,36 @@ class Session:
             raise
         finally:
             self._active -= 1
+            if not self._active:
+                self._calls_took += time.monotonic() - begun
         return reply
+
+    def _in_time(self) -> None:
+        """Each call has its limit, and each replay of the cells; what stays below them for ever has this one."""
+        if self._calls_took > self.calls_seconds:
+            raise failures.TimedOut(TOO_LONG.format(seconds=self.calls_seconds))
+
+    def _ready(self) -> Fork:
+        """The fork that is running, or a fresh one."""
+        if self._fork is None or not self._fork.alive:
+            if self._active:
+                raise failures.Died("The process that ran it ended.")
+            self._revive()
+        assert self._fork is not None
+        return self._fork
 
     def spent(self) -> float:
         """CPU seconds so far of the fork that is running. Raises ``failures.Died`` where none is."""
         if self._fork is None or not self._fork.alive:
             raise failures.Died("The process that ran it ended.")
         return self._fork.spent()
+
+    def hold(self) -> None:
+        self._ready().hold()
+
+    def release(self) -> bool:
+        """Of a fork that is gone there is nothing more to tell."""
+        return self._fork is not None and self._fork.alive and self._fork.release()
 
     def renew(self) -> None:
         """A fresh fork where that is quick, so that what comes next meets no trace of earlier calls.
@@ -119,8 +145,13 @@ class Session:
             raise failures.Died("It was stopped and started again too often; the rest was not run.")
         while True:
             self._revivals += 1
-            if self._run_cells():
+            first, before = not self._ran, time.monotonic()
+            whole = self._run_cells()
+            if not first:
+                self._calls_took += time.monotonic() - before
+            if whole:
                 return
+            self._in_time()
             if self._revivals >= MAX_REVIVALS:
                 raise failures.Died("Its cells end the process each time; the rest was not run.")
 

@@ -11,8 +11,11 @@ import types
 from typing import Any
 
 from IPython.core.compilerop import CachingCompiler
+from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
+
+_INSTALLERS = frozenset({"pip", "uv", "conda", "mamba", "micromamba"})
 
 
 class _Compiler(CachingCompiler):
@@ -28,9 +31,33 @@ class Shell(InteractiveShell):
     """IPython without display, history or graphical event loop."""
 
     compiler_class = _Compiler
+    #: ``!pip install x`` in the first line of a cell: the usual way needs a terminal, and without one the cell ended.
+    system = InteractiveShell.system_raw
 
     def enable_gui(self, gui: Any = None) -> None:
         """``%matplotlib`` asks for an event loop; there is none, and none is needed."""
+
+    def enable_matplotlib(self, gui: str | None = None) -> Any:
+        """Pictures go nowhere, also where ``%matplotlib widget`` or ``qt`` asks for what is not installed here."""
+        return super().enable_matplotlib("inline")  # type: ignore[no-untyped-call]
+
+    def run_line_magic(self, magic_name: str, line: str, _stack_depth: int = 1) -> Any:
+        """What needs a screen, an extension or a network (``%autosave``, ``%load_ext``, ``%pip``) does nothing: the
+        cell goes on."""
+        if magic_name in _INSTALLERS:
+            return None
+        try:
+            return super().run_line_magic(magic_name, line, _stack_depth + 1)
+        except UsageError:
+            if self.find_line_magic(magic_name) is not None:  # type: ignore[no-untyped-call]
+                raise
+        except ModuleNotFoundError:
+            if magic_name not in ("load_ext", "reload_ext"):
+                raise
+        return None
+
+    def ask_exit(self) -> None:
+        """After ``exit()`` Jupyter runs the cell to its end; here the cells after it run too."""
 
     def transform_cell(self, raw_cell: str) -> str:
         """Only what is not Python yet goes through IPython's own transformation: it takes 0.1 s for 250 lines."""

@@ -18,7 +18,6 @@ import re
 import signal
 import socket
 import sys
-from contextlib import nullcontext
 from typing import Any
 
 _NEW_NS, _NEW_UTS, _NEW_IPC, _NEW_USER, _NEW_PID, _NEW_NET = (
@@ -137,7 +136,7 @@ def own_null_device() -> None:
 
 def run(connection: socket.socket, shell: Any, namespace: dict[str, Any], options: dict[str, Any]) -> None:
     """Become the process that runs the student's code; never returns."""
-    from autograder.sandbox import child, forbidden, keeper
+    from autograder.sandbox import child, keeper
     from autograder.sandbox import shell as shells
 
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -148,10 +147,8 @@ def run(connection: socket.socket, shell: Any, namespace: dict[str, Any], option
     keeper.set_limits(options)
     drop_privileges(options)
     sys.path.append(options["home"])
-    # Only the first process of its own namespace may stop all others.
-    alone = forbidden.others_stopped if options["isolation"] == "bubblewrap" and os.getpid() == 1 else nullcontext
     runner = child.Runner(
-        namespace, _SocketChannel(connection), lambda source, label: shells.run_cell(shell, source, label), alone
+        namespace, _SocketChannel(connection), lambda source, label: shells.run_cell(shell, source, label)
     )
     while True:
         try:

@@ -132,6 +132,18 @@ def test_where_nothing_can_be_shown_a_sentence_says_why(source: str, check: str,
     assert isinstance(found, str) and says in found
 
 
+#: Sends a message of its own as the answer: one of the right form that holds no value.
+FORGED = """
+import sys
+from autograder import wire
+def softmax(x, axis=-1):
+    frame = sys._getframe()
+    while not hasattr(frame.f_locals.get("self"), "channel"): frame = frame.f_back
+    frame.f_locals["self"].channel.send(wire.Return(frame.f_locals["request"].id, wire.VALUE))
+    return x
+"""
+
+
 @pytest.mark.parametrize(
     "source",
     [
@@ -140,6 +152,10 @@ def test_where_nothing_can_be_shown_a_sentence_says_why(source: str, check: str,
         "def softmax(x, axis=-1):\n    return {'x': [object(), b'1', float('nan')], 1: '\\x1b[2J\\u202e'}\n",
         "class E(Exception): __name__ = '\\x1b'\ndef softmax(x, axis=-1):\n    raise E('\\x1b[2J\"\"\"')\n",
         "def softmax(x, axis=-1):\n    raise SystemExit(0)\n",
+        *(
+            FORGED.replace("VALUE", value)
+            for value in ("Array('<f8', [9], b'')", "Integer('zz')", "Integer('9' * 9999)")
+        ),
     ],
 )
 def test_hostile_code_gets_an_answer_that_steers_no_terminal(source: str, settings: Settings) -> None:

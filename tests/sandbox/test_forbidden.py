@@ -10,7 +10,6 @@ import pytest
 
 from autograder import failures
 from autograder.lab import Lab
-from autograder.sandbox import launch
 from autograder.sandbox.fork import Sandbox
 from tests.sandbox.conftest import Start, starter
 
@@ -28,6 +27,8 @@ DISGUISES = {
         "torch.jit.CompilationUnit('def f(t: Tensor) -> Tensor:\\n    return torch.softmax(t, -1)\\n').f(t)"
     ),
     "a compiled function": "torch.compile(lambda t: torch.softmax(t, -1), backend='eager')(t)",
+    "a scripted function that oneDNN fuses": "fused(t)",
+    "a scripted function that is fused in another thread": "in_thread(t, fused)",
     "another thread": "in_thread(t)",
     "an error of its own around it": "swallowed(t)",
     "an overload that writes into an array": "torch.softmax(t, -1, out=torch.empty_like(t))",
@@ -49,6 +50,10 @@ DISGUISES = {
         "taken.call_boxed(torch._C.DispatchKeySet(torch._C.DispatchKey.CPU), t, -1, False)"
     ),
     "torch's own version in Python": "sys.modules['torch._refs'].softmax(t, -1)",
+    "torch's own version inside its decorators": "innermost(sys.modules['torch._refs'].softmax)(t, -1)",
+    "torch's decomposition inside its decorators": (
+        "innermost(sys.modules['torch._decomp.decompositions']._softmax)(t, -1, False)"
+    ),
     "torch's decomposition": "sys.modules['torch._decomp.decompositions']._softmax(t, -1, False)",
     "an encoder layer": (
         "torch.nn.TransformerEncoderLayer(4, 2, dtype=torch.float64, batch_first=True).eval()(t[None])[0]"
@@ -56,9 +61,22 @@ DISGUISES = {
     "another program": "in_program(t)",
 }
 EXTRA = """
-def in_thread(t):
+def innermost(function):
+    while hasattr(function, "__wrapped__"): function = function.__wrapped__
+    return function
+torch.jit.enable_onednn_fusion(True)
+class Plain(torch.nn.Module):
+    def forward(self, q, k, v):
+        return torch.softmax(q @ k.transpose(-1, -2) / 2.0, -1) @ v
+heads = torch.ones(1, 2, 8, 4)
+frozen = torch.jit.freeze(torch.jit.trace(Plain().eval(), (heads, heads, heads)))
+with torch.no_grad():
+    for _ in range(4): frozen(heads, heads, heads)
+def fused(t):
+    with torch.no_grad(): return frozen(heads, heads, heads)
+def in_thread(t, function=lambda t: torch.softmax(t, -1)):
     out = []
-    thread = threading.Thread(target=lambda: out.append(torch.softmax(t, -1)))
+    thread = threading.Thread(target=lambda: out.append(function(t)))
     thread.start(); thread.join()
     return out[0]
 class Own(torch.autograd.Function):
@@ -82,13 +100,24 @@ def swallowed(t):
 
 
 HELPER = """
+import signal
 ours, theirs = multiprocessing.Pipe()
-if os.fork() == 0:
+helper = os.fork()
+if helper == 0:
     while True:
-        theirs.send(torch.softmax(theirs.recv(), -1).numpy())
-def in_process(t):
-    ours.send(t)
+        theirs.send(torch.softmax(torch.as_tensor(theirs.recv()), -1).numpy())
+def in_process(x):
+    ours.send(np.array(x))
     return ours.recv()
+"""
+#: Started by the function below all that Python tells its hooks of.
+PROGRAM = """
+import _posixsubprocess, sys
+from multiprocessing.util import spawnv_passfds
+def in_program(x):
+    program = [sys.executable, "-I", "-S", "-c", "import time\\nwhile time.process_time() < 0.2: pass"]
+    os.waitpid(spawnv_passfds(sys.executable.encode(), program, ()), 0)
+    return x
 """
 
 
@@ -109,13 +138,56 @@ def test_it_is_seen_as(disguised: Lab, how: str) -> None:
     assert disguised.watched(name, [[0.1, 0.2, 0.3, 0.4]] * 3)[1] != []
 
 
-@pytest.mark.skipif(
-    launch.unavailable("bubblewrap") is not None, reason="without process namespaces a helper process goes on"
-)
-def test_a_helper_process_that_was_started_before_cannot_do_the_work(start: Start) -> None:
-    lab, _ = start(T + HELPER, "def softmax(x, axis=-1):\n    return in_process(torch.as_tensor(x))", seconds=2.0)
+def test_a_helper_process_that_was_started_before_cannot_do_the_work(start_any: Start) -> None:
+    lab, _ = start_any(T + HELPER, "def softmax(x, axis=-1):\n    return in_process(x)", seconds=2.0)
     with pytest.raises(failures.TimedOut):
         lab.watched("softmax", [0.1, 0.2])
+
+
+def test_a_helper_process_that_the_call_wakes_again_is_seen(start_any: Start) -> None:
+    lab, _ = start_any(
+        T + HELPER,
+        "def softmax(x, axis=-1):\n    os.kill(helper, signal.SIGCONT)\n    return in_process(x)",
+    )
+    assert lab.watched("softmax", [0.1, 0.2])[1] == ["another process"]
+
+
+def test_a_helper_process_that_ends_after_its_work_is_seen(start: Start) -> None:
+    once = HELPER.replace("while True:", "if True:").replace("numpy())\n", "numpy()); os._exit(0)\n", 1)
+    lab, _ = start(
+        T + once,
+        "def softmax(x, axis=-1):\n"
+        "    os.kill(helper, signal.SIGCONT)\n    found = in_process(x)\n"
+        "    os.waitpid(helper, 0)\n    return found",
+    )
+    assert lab.watched("softmax", [0.1, 0.2])[1] == ["another process"]
+
+
+def test_a_program_that_python_does_not_tell_of_is_seen(start: Start) -> None:
+    lab, _ = start(T + PROGRAM, "def softmax(x, axis=-1):\n    return in_program(np.array(x))")
+    assert lab.watched("softmax", [0.1, 0.2])[1] == ["another process"]
+
+
+def test_processes_that_do_nothing_during_the_call_are_nobody_s_business(start_any: Start) -> None:
+    """One that sleeps, one that works all the time (and is stopped meanwhile), and one that ended and is waited for."""
+    lab, _ = start_any(
+        T,
+        "import time\n"
+        "def started(work):\n"
+        "    process = os.fork()\n"
+        "    if process == 0: work(); os._exit(0)\n"
+        "    return process\n"
+        "def busy():\n    while True: pass\n"
+        "asleep, working = started(lambda: time.sleep(1000)), started(busy)\n"
+        "ended = started(lambda: sum(range(10**6)))\n"
+        "os.waitid(os.P_PID, ended, os.WEXITED | os.WNOWAIT)\n"
+        "def softmax(x, axis=-1):\n"
+        "    global ended\n"
+        "    if ended: os.waitpid(ended, 0); ended = None\n"
+        "    e = np.exp(np.array(x)); return e / e.sum()",
+    )
+    for _ in range(3):
+        assert lab.watched("softmax", [0.0, 0.0])[1] == []
 
 
 def test_what_was_compiled_before_the_call_runs_as_it_was_written(start: Start) -> None:
@@ -256,3 +328,26 @@ def test_a_use_elsewhere_is_nobody_s_business(start: Start) -> None:
         ),
     )
     assert lab.forbidden("softmax", [0.0, 0.0]) == []
+
+
+def test_a_module_that_is_loaded_again_is_watched_again(start: Start) -> None:
+    """``scipy`` as a stand-in of a few lines, because it need not be installed."""
+    files = {
+        "scipy/__init__.py": b"",
+        "scipy/special/__init__.py": b"from scipy.special._logsumexp import softmax",
+        "scipy/special/_logsumexp.py": b"import numpy as np\ndef softmax(x, axis=None):\n    e = np.exp(x); return e",
+    }
+    lab, _ = start(
+        T,
+        "import importlib\n"
+        "for name in [n for n in sys.modules if n.split('.')[0] == 'scipy']: del sys.modules[name]\n"
+        "sys.path.insert(0, os.getcwd())\n"
+        "import scipy.special\n"
+        "def softmax(x, axis=-1):\n    return scipy.special.softmax(np.array(x))\n"
+        "def again():\n    scipy.special._logsumexp = importlib.reload(scipy.special._logsumexp)\n"
+        "def softmax_again(x, axis=-1):\n    return scipy.special._logsumexp.softmax(np.array(x))",
+        files=files,
+    )
+    assert lab.forbidden("softmax", [0.0, 0.0]) == ["scipy.special.softmax"]
+    lab.again()
+    assert lab.forbidden("softmax_again", [0.0, 0.0]) == ["scipy.special.softmax"]

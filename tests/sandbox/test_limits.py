@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import deque
 from collections.abc import Iterator
 
 import pytest
 
 from autograder import failures, wire
+from autograder.lab import Lab
 from autograder.sandbox import session as sessions
 from autograder.sandbox.fork import Sandbox
 from autograder.sandbox.session import Session
@@ -70,7 +72,10 @@ def test_a_cell_that_leaves_politely_costs_only_itself(start: Start, leaving: st
     assert lab.fine() == 1
 
 
-def test_a_function_that_dies_each_time_is_not_waited_for_for_ever(start: Start) -> None:
+def test_a_function_that_dies_each_time_is_not_waited_for_for_ever(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "MAX_REVIVALS", 6)
     lab, _ = start("import os\ndef dies():\n    os._exit(1)")
     for _ in range(sessions.MAX_REVIVALS + 3):
         with pytest.raises(failures.Died):
@@ -269,6 +274,25 @@ def test_all_cells_have_their_verdict_within_twice_their_limit(sandbox: Sandbox)
         assert [p.kind for p in session.problems] == ["skipped"]
 
 
+def test_calls_that_each_stay_below_their_limit_have_one_together(sandbox: Sandbox) -> None:
+    cell = Cell("import time\ndef slow():\n    time.sleep(0.4); return 1", "cell 1")
+    with Session(sandbox, [cell], {}, calls_seconds=1.0) as session:
+        lab = Lab(session, seconds=10)
+        with within_twice(4.0), pytest.raises(failures.TimedOut, match="took more than 1 s together"):
+            deque((lab.slow() for _ in range(30)), maxlen=0)
+
+
+def test_running_the_cells_again_counts_among_the_calls(sandbox: Sandbox) -> None:
+    cell = Cell("import os, time\ntime.sleep(0.5)\ndef ends(): os._exit(0)", "cell 1")
+    with Session(sandbox, [cell], {}, calls_seconds=0.8) as session:
+        lab, ended = Lab(session, seconds=10), []
+        for _ in range(4):
+            with pytest.raises(failures.SubmissionFault) as error:
+                lab.ends()
+            ended.append(type(error.value))
+        assert (ended[0], ended[-1]) == (failures.Died, failures.TimedOut)
+
+
 @pytest.mark.parametrize(
     "eat",
     [
@@ -339,4 +363,93 @@ def test_open_files_of_many_processes_count_together(start: Start) -> None:
     lab, _ = start(fill, FINE, seconds=20.0)
     with within_twice(20.0), pytest.raises(failures.Died, match="more files"):
         lab.fill()
+    assert lab.fine() == 1
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "10 ** 10 ** 10",
+        "import threading; x = threading.Lock(); x.acquire(); x.acquire()",
+        "import os\n    while True: os.write(1, b'x' * 2**16); os.write(2, b'x' * 2**16)",
+        "import sys\n    sys.setswitchinterval(1e9)\n    while True: pass",
+        *(
+            pytest.param(loop, marks=pytest.mark.soak)
+            for loop in (
+                "import re; re.match('(a*)*b', 'a' * 40)",
+                "import itertools; any(x < 0 for x in itertools.count())",
+                "import os; os.waitpid(os.fork() or os.kill(os.getpid(), 19), 0)",
+                "while True: print('x' * 1000)",
+                "import subprocess; subprocess.run('yes', shell=True)",
+                "import threading\n    while True: threading.Thread(target=int).start()",
+            )
+        ),
+    ],
+)
+def test_whatever_it_waits_for_a_call_has_its_verdict_within_twice_its_limit(start: Start, loop: str) -> None:
+    lab, _ = start(f"def busy():\n    {loop}", FINE, seconds=2.0)
+    with within_twice(2.0), pytest.raises(failures.TimedOut):
+        lab.busy()
+    assert lab.fine() == 1
+
+
+@pytest.mark.parametrize(
+    ("deep", "kinds"),
+    [
+        ("import sys; sys.setrecursionlimit(10**9)\ndef deep(n=0): return deep(n + 1)", (failures.OutOfMemory,)),
+        ("def deep(): return deep()", (failures.Raised,)),
+        ("def deep():\n    x = []\n    for _ in range(10**6): x = [x]\n    return x", ()),
+        (
+            "import sys; sys.setrecursionlimit(10**9)\n"
+            "def deep():\n    x = []\n    for _ in range(10**6): x = [x]\n    return repr(x)",
+            (failures.Died,),
+        ),
+        (
+            "class C:\n    def __getattr__(self, n): return getattr(self, n)\ndef deep(): return C().x",
+            (failures.Raised,),
+        ),
+    ],
+)
+def test_recursion_without_end_has_its_verdict(
+    start: Start, deep: str, kinds: tuple[type[failures.SubmissionFault], ...]
+) -> None:
+    lab, _ = start(deep, FINE, seconds=20.0)
+    with within_twice(20.0):
+        if kinds:
+            with pytest.raises(kinds):
+                lab.deep()
+        else:
+            assert "something nested too deep" in repr(lab.deep())
+    assert lab.fine() == 1
+
+
+@pytest.mark.parametrize(
+    ("cell", "kind"),
+    [
+        pytest.param("x = bytearray(2**31)", "error", id="memory"),
+        pytest.param(
+            "import os\nfor _ in range(8):\n"
+            "    if os.fork() == 0: x = b'x' * (200 * 2**20); os.read(os.pipe()[0], 1)\nos.wait()",
+            "memory",
+            id="memory of many",
+        ),
+        pytest.param("with open('x', 'wb') as f:\n    while True: f.write(bytes(2**20))", "error", id="a file"),
+        pytest.param(
+            "with open('/dev/shm/x', 'wb') as f:\n    while True: f.write(bytes(2**20))", "error", id="shared memory"
+        ),
+        pytest.param(
+            "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass",
+            ("died", "timeout"),
+            marks=pytest.mark.soak,
+            id="processes",
+        ),
+        pytest.param(
+            "import os\nwhile True: os.write(1, bytes(2**16))", "timeout", marks=pytest.mark.soak, id="output"
+        ),
+    ],
+)
+def test_a_cell_over_a_limit_costs_only_itself(start: Start, cell: str, kind: str | tuple[str, ...]) -> None:
+    lab, session = start(cell, FINE, cell_seconds=5.0)
+    assert [p.label for p in session.problems] == ["cell 1"]
+    assert session.problems[0].kind in kind
     assert lab.fine() == 1
