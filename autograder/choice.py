@@ -10,8 +10,19 @@ import hashlib
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from autograder.conventions import COPY, Likeness, Signatures, bound_names, most_alike, named_for, suffix_of
-from autograder.disk import CannotRead
+from attnlab.words import names
+from autograder.conventions import (
+    COPY,
+    NOT_GRADED,
+    Likeness,
+    Signatures,
+    bound_names,
+    is_extra,
+    most_alike,
+    named_for,
+    suffix_of,
+)
+from autograder.disk import MAX_DEPTH, CannotRead
 from autograder.names import display_name
 from autograder.notebook_file import MAX_FILE_BYTES, Notebook, read_file
 from autograder.parts import Part
@@ -22,6 +33,7 @@ MAX_BYTES_LOOKED_INTO = 512 << 20
 #: What the skeleton raises in a function that is not written yet.
 _UNWRITTEN = "NotImplementedError"
 _LISTED = 5
+NO_FILE = f"There is no file at all; hidden ones, and those more than {MAX_DEPTH} folders deep, are not looked at."
 
 
 class Chosen(NamedTuple):
@@ -42,9 +54,13 @@ def choose(
 ) -> tuple[list[Chosen], list[str]]:
     """The notebooks that were handed in, one for each name at most, and sentences for the student.
 
-    Of a notebook that is not among ``expected`` (empty: all are) it is not said that it was not handed in.
+    Of a notebook that is not among ``expected`` (empty: all are) it is not said that it was not handed in. One that
+    is not graded is left aside, whatever somebody wrote into it.
     """
     files = [part for part in parts if part.kind == "file" and suffix_of(part.name)]
+    extra = [part for part in files if is_extra(part.name, signatures)]
+    files = [part for part in files if part not in extra]
+    signatures = {name: contract for name, contract in signatures.items() if contract != NOT_GRADED}
     likes = {part.path: like for part in files if (like := named_for(part.name, signatures))}
     files.sort(key=lambda part: _lateness(part, likes.get(part.path)), reverse=True)
     chosen: list[Chosen] = []
@@ -62,8 +78,13 @@ def choose(
             one, said = _one_of(theirs, name)
             chosen.append(one)
             problems += said
+    for one in _finished(chosen, renamed, signatures, likes):
+        untouched = next(other for other in chosen if other.notebook.name == one.notebook.name)
+        chosen[chosen.index(untouched)] = one
+        problems.append(f"{one.part.shown} counts for {one.notebook.name}; in {untouched.part.shown} less is written.")
+        renamed.remove(one.part)
     missing = {name: contract for name, contract in signatures.items() if not own[name]}
-    by_content = _by_content(renamed, missing, likes) if missing and renamed else []
+    by_content = _by_content(renamed, missing, signatures, likes) if missing and renamed else []
     if not chosen and not by_content and len(signatures) == len(renamed) == 1:
         by_content = [_read(renamed[0], next(iter(signatures)))]  # the only file: it is what was meant
     for one in by_content:
@@ -71,6 +92,9 @@ def choose(
     found = {one.notebook.name for one in (*chosen, *by_content)}
     lost = [name for name in expected or signatures if name not in found]
     problems += _not_handed_in(lost, parts, signatures, nothing=not found)
+    if lost and extra:
+        shown = _list([part.shown for part in extra])
+        problems.append(f"{shown} {'is' if len(extra) == 1 else 'are'} for trying things out and not graded.")
     return [*chosen, *by_content], problems
 
 
@@ -112,8 +136,32 @@ def _one_of(parts: Sequence[Part], name: str) -> tuple[Chosen, list[str]]:
     return one, [said, *failed]
 
 
-def _by_content(parts: Sequence[Part], missing: Signatures, likes: dict[tuple[str, ...], Likeness]) -> list[Chosen]:
-    """For each missing notebook the file that binds most of its names; a notebook before a module."""
+def _finished(
+    chosen: Sequence[Chosen], renamed: Sequence[Part], signatures: Signatures, likes: dict[tuple[str, ...], Likeness]
+) -> list[Chosen]:
+    """Renamed notebooks to be read in the place of the chosen ones.
+
+    Who finishes the notebook under another name may well hand in the untouched one too.
+    """
+    found: dict[str, Chosen] = {}
+    for one in chosen:
+        name, unwritten = one.notebook.name, one.text.count(_UNWRITTEN)
+        for part in [part for part in renamed if suffix_of(part.name) == ".ipynb"][: _LISTED if unwritten else 0]:
+            other = _read(part, name)
+            like = likes.get(part.path)
+            about = like.notebook if like else most_alike(other.text, signatures)
+            contract = signatures[name]
+            as_much = len(bound_names(other.text, contract)) >= len(bound_names(one.text, contract))
+            if about == name and as_much and other.text.count(_UNWRITTEN) < unwritten:
+                found[name], unwritten = other, other.text.count(_UNWRITTEN)
+    return list(found.values())
+
+
+def _by_content(
+    parts: Sequence[Part], missing: Signatures, signatures: Signatures, likes: dict[tuple[str, ...], Likeness]
+) -> list[Chosen]:
+    """For each missing notebook the file that binds most of its names, unless it binds more of another's; a notebook
+    before a module."""
     best: dict[str, tuple[tuple[bool, bool, int], Chosen]] = {}
     left = MAX_BYTES_LOOKED_INTO
     for part in parts[:MAX_LOOKED_INTO]:
@@ -123,8 +171,8 @@ def _by_content(parts: Sequence[Part], missing: Signatures, likes: dict[tuple[st
         left -= one.size
         like = likes.get(part.path)
         within = like.notebook if like and like.notebook in missing else None
-        name = within or most_alike(one.text, missing)
-        if name:
+        name = within or most_alike(one.text, signatures)
+        if name and name in missing:
             rank = suffix_of(part.name) == ".ipynb", name == within, len(bound_names(one.text, missing[name]))
             if name not in best or rank > best[name][0]:
                 one.notebook.name = name
@@ -146,8 +194,7 @@ def _not_handed_in(
 ) -> Iterable[str]:
     if not lost:
         return
-    what = ", ".join(lost)
-    yield f"{what} {'was' if len(lost) == 1 else 'were'} not handed in, which scores zero."
+    yield f"{names(list(lost))} {'was' if len(lost) == 1 else 'were'} not handed in, which scores zero."
     for part in parts:
         like = named_for(part.name, signatures)
         looks_lost = like.notebook in lost if like else nothing and suffix_of(part.name) == ".ipynb"
@@ -160,8 +207,8 @@ def _not_handed_in(
         if like and like.notebook in lost:
             yield f"{display_name(folder)} is a folder, not a notebook."
     if nothing:
-        names = [part.shown for part in parts if part.kind != "folder"]
-        yield f"There is nothing but {_list(names)}." if names else "There is no file at all."
+        shown = [part.shown for part in parts if part.kind != "folder"]
+        yield f"There is nothing but {_list(shown)}." if shown else NO_FILE
 
 
 def _list(names: Sequence[str]) -> str:

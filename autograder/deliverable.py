@@ -11,6 +11,7 @@ import math
 import struct
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
 
 import msgspec
 import numpy as np
@@ -23,6 +24,8 @@ RELATIVE = 1e-3
 #: Bytes of a picture that are unpacked at most; the lab's plots have about 2 MB.
 MAX_PIXELS = 64 * 2**20
 MAX_JSON = 4 * 2**20
+#: Bytes of one entry, by the names of its dtype. ``np.dtype`` is not asked: some texts end the process in it.
+ITEMSIZES = {name: kind.itemsize for kind in map(np.dtype, "bBhHiIqQefd") for name in (kind.name, kind.str)}
 
 RESOURCES = {
     "memory": ("memory", "ram", "bellek", "speicher", "mémoire", "memoria"),
@@ -32,22 +35,26 @@ RESOURCES = {
 }
 
 
+#: JSON has integers of thousands of digits.
+_Integer = Annotated[int, msgspec.Meta(ge=-(2**62), le=2**62)]
+
+
 class _Scaling(msgspec.Struct):
-    ns: list[int]
+    ns: list[_Integer]
     samples_seconds: list[list[float]]
     exponent: float | None = None
     local_slopes: list[float | None] = []
 
 
 class _Row(msgspec.Struct):
-    n: int
-    expected_bytes: int
-    allocated_peak_bytes: int = 0
+    n: _Integer
+    expected_bytes: _Integer
+    allocated_peak_bytes: _Integer = 0
 
 
 class _Memory(msgspec.Struct):
     rows: list[_Row] = []
-    largest_n: int = 0
+    largest_n: _Integer = 0
     resource: str = ""
 
 
@@ -60,8 +67,8 @@ class _Generation(msgspec.Struct):
     recompute: _Run
     cached: _Run
     speedup_at_last: float | None = None
-    cache_bytes_formula: int = 0
-    cache_bytes_measured: int = -1
+    cache_bytes_formula: _Integer = 0
+    cache_bytes_measured: _Integer = -1
 
 
 class _Measurements(msgspec.Struct):
@@ -125,10 +132,7 @@ def _median(row: Sequence[float]) -> float:
 
 
 def _memory(rows: Sequence[_Row], dtype: str) -> str:
-    try:
-        itemsize = np.dtype(dtype[:20]).itemsize
-    except TypeError:
-        itemsize = 0
+    itemsize = ITEMSIZES.get(dtype, 0)
     wrong = [row.n for row in rows if row.expected_bytes != row.n**2 * itemsize]
     if wrong:
         return f"At n = {wrong[0]} the expected bytes are not n² times the bytes of one {dtype[:20] or 'entry'}."
@@ -169,7 +173,7 @@ def drawn(data: bytes) -> bool:
     """Whether the bytes are a PNG with more than one colour; decided on its unpacked rows, without rendering it."""
     if not data.startswith(b"\x89PNG\r\n\x1a\n"):
         return False
-    at, packed = 8, b""
+    at, packed = 8, bytearray()
     while at + 12 <= len(data):
         length, kind = struct.unpack(">I4s", data[at : at + 8])
         if kind == b"IDAT":

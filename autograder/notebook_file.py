@@ -25,6 +25,8 @@ MAX_SOURCE_BYTES = 16 << 20
 _NOTHING = re.compile(rb"[\0\s]*+")
 # What a JSON text may begin with: a byte order mark, white space.
 _BEFORE = re.compile(rb"(?:\xef\xbb\xbf)?\s*+")
+#: Where a list of cells begins, whatever is around it.
+_CELLS = re.compile(rb'"cells"\s*+:\s*+(?=\[\s*+\{)')
 _HAND_IN_AGAIN = "Save it in Jupyter and hand it in again."
 
 
@@ -70,6 +72,13 @@ def is_python_file(origin: str) -> bool:
     return origin.lower().removesuffix(".txt").endswith(".py")
 
 
+def is_notebook(data: bytes) -> bool:
+    """Whether the bytes are a notebook, as far as that can be told without its name."""
+    data = decode(data)[0].encode() if wide_encoding(data) else data
+    head = _BEFORE.match(data)
+    return data[head.end() if head else 0 :][:1] == b"{" and _CELLS.search(data) is not None
+
+
 def read_file(data: bytes, name: str, origin: str) -> Notebook:
     """What the file holds, by its suffix; never raises for what is in it."""
     shown = display_name(origin)
@@ -104,6 +113,9 @@ def _read_module(data: bytes, notebook: Notebook, shown: str) -> None:
         _add(notebook, piece.kind, piece.source, index, piece.label, piece.grade_id, piece.grade_id)
     if not notebook.cells:
         notebook.problems.append(f"{shown} holds no statement.")
+    elif "__file__" in text:
+        # A module knows where it lies; a cell does not.
+        notebook.cells.insert(0, Cell(f"__file__ = {notebook.origin.rpartition('/')[2]!r}", 0, "line 1"))
 
 
 # ---------------------------------------------------------------- .ipynb
@@ -116,11 +128,6 @@ def _read_notebook(data: bytes, notebook: Notebook, shown: str) -> None:
         notebook.problems.append(_read_as(shown, spoken(wide), ""))
     head = _BEFORE.match(data)
     start = head.end() if head else 0
-    if data[start : start + 1] != b"{":
-        notebook.problems.append(
-            f"{shown} is not a notebook: {_looks_like(data[start : start + 100])}. {_HAND_IN_AGAIN}"
-        )
-        return
     if data.count(b"[") + data.count(b"{") > MAX_BRACKETS:
         notebook.problems.append(f"{shown} holds millions of nested lists and was not read. {_HAND_IN_AGAIN}")
         return
@@ -130,13 +137,18 @@ def _read_notebook(data: bytes, notebook: Notebook, shown: str) -> None:
     # nbformat 3 had worksheets of cells, with "input" where version 4 has "source".
     sheets = itertools.islice(file.objects(top.get("worksheets")), MAX_CELLS)
     lists = [owner["cells"] for owner in (top, *map(file.members, sheets)) if "cells" in owner]
-    _read_cells(file, lists, notebook, shown)
+    # In a list, in another program's record, behind a comment: the cells are the student's work all the same.
+    around = None if lists else _CELLS.search(data)
+    _read_cells(file, [file.value_at(around.end())] if around else lists, notebook, shown)
     count = len(notebook.cells)
-    if not place.whole:
-        notebook.problems.append(
-            f"{shown} is not proper JSON: it breaks off before its end. {count} code "
-            f"{'cell was' if count == 1 else 'cells were'} read. {_HAND_IN_AGAIN}"
-        )
+    cells = f"{count} code {'cell was' if count == 1 else 'cells were'} read"
+    if around:
+        notebook.problems.append(f"{shown} is no notebook itself, but has one in it: {cells}. {_HAND_IN_AGAIN}")
+    elif data[start : start + 1] != b"{" or data.startswith(b"{\\rtf", start):
+        what = _looks_like(data[start : start + 100])
+        notebook.problems.append(f"{shown} is not a notebook: {what}. {_HAND_IN_AGAIN}")
+    elif not place.whole:
+        notebook.problems.append(f"{shown} is not proper JSON: it breaks off before its end. {cells}. {_HAND_IN_AGAIN}")
     elif not lists:
         notebook.problems.append(f"{shown} is JSON without cells, so it is not a notebook. {_HAND_IN_AGAIN}")
     elif not count:
@@ -191,6 +203,7 @@ _STARTS: tuple[tuple[Callable[[bytes], object], str], ...] = (
     (re.compile(rb"<(!doctype|html)", re.IGNORECASE).match, "it holds a web page"),
     (re.compile(rb"version https://git-lfs").match, "it holds a Git LFS pointer instead of the file itself"),
     (re.compile(rb"%PDF").match, "it holds a PDF"),
+    (re.compile(rb"\{\\rtf").match, "it holds the text of a word processor"),
     (re.compile(rb"PK\x03\x04").match, "it holds a zip archive under another name"),
     (re.compile(rb"\x1f\x8b").match, "it holds a compressed file under another name"),
     (re.compile(rb"(#|import\s|from\s|def\s)").match, "it holds Python text; give it the suffix .py"),

@@ -6,17 +6,19 @@ Never raises for what a submission holds: what cannot be read becomes a sentence
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 
 import msgspec
 
 from autograder.choice import Chosen, choose
-from autograder.conventions import DELIVERABLES, Signatures, canvas, moodle, named_for, suffix_of
+from autograder.conventions import DELIVERABLES, Signatures, canvas, is_extra, moodle, named_for, suffix_of
 from autograder.discover import Handed
 from autograder.disk import CannotRead, too_large
 from autograder.names import valid_unicode
-from autograder.notebook_file import Cell, Notebook
+from autograder.notebook_file import Cell, Notebook, is_notebook
 from autograder.parts import Part, Parts
 
 __all__ = ["Cell", "Notebook", "Submission", "load", "read"]
@@ -86,7 +88,9 @@ def _submission(
         return Submission(name=name, message=problem, digest=_digest([], [problem]))
     said: list[str] = []
     found = _of_assignment(found, assignment)
-    if not any(part.kind == "file" and _is_notebook(part, signatures) for part in found):
+    if not _has_notebook(found, signatures):
+        found = [_by_its_content(part, said) for part in found]
+    if not _has_notebook(found, signatures):
         found = _of_assignment(found + _unpacked(found, parts, signatures, said), assignment)
     chosen, problems = choose(found, signatures, expected)
     files, left_out = _beside(found, chosen)
@@ -110,7 +114,25 @@ def _in_memory(data: bytes, limit: int) -> bytes:
 
 
 def _is_notebook(part: Part, signatures: Signatures) -> bool:
+    if is_extra(part.name, signatures):
+        return False
     return suffix_of(part.name) == ".ipynb" or named_for(part.name, signatures) is not None
+
+
+def _has_notebook(parts: Iterable[Part], signatures: Signatures) -> bool:
+    return any(part.kind == "file" and _is_notebook(part, signatures) for part in parts)
+
+
+def _by_its_content(part: Part, said: list[str]) -> Part:
+    """A notebook that lost its suffix (``.ipynb.part``, ``.json``, none) as the notebook that it is."""
+    if part.kind != "file" or suffix_of(part.name) or part.name in DELIVERABLES:
+        return part
+    with suppress(CannotRead):
+        if is_notebook(part.read(MAX_FILE_BYTES)):
+            said.append(f"{part.shown} was read as a notebook, whatever its name.")
+            stem = re.sub(r"(\.[a-z]{3,8})*[\s~]*$", "", part.name, flags=re.IGNORECASE) or part.name
+            return part._replace(path=(*part.path[:-1], f"{stem}.ipynb"))
+    return part
 
 
 def _of_assignment(parts: list[Part], assignment: str) -> list[Part]:
@@ -155,7 +177,13 @@ def _beside(parts: Sequence[Part], chosen: Sequence[Chosen]) -> tuple[dict[str, 
     Deliverables and modules come first, so that a heap of data cannot crowd them out.
     """
     folders = list(dict.fromkeys(one.part.path[:-1] for one in chosen)) or [_common_folder(parts)]
-    wanted = [part for part in sorted(parts, key=_urgency) if part.kind != "folder" and not _is_opened(part)]
+    named = "\n".join(one.text for one in chosen)
+    wanted = [
+        part
+        for part in sorted(parts, key=_urgency)
+        # A notebook is a file for another one that says ``%run helpers.ipynb``.
+        if part.kind != "folder" and (not _is_opened(part) or (part.name.endswith(".ipynb") and part.name in named))
+    ]
     files: dict[str, bytes] = {}
     left_out: list[str] = []
     for part in wanted[:MAX_TRIED]:

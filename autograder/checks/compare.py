@@ -30,6 +30,8 @@ Booleans = npt.NDArray[np.bool_]
 
 #: ``c`` of the error law above: between three and four times what right code was seen to need.
 SAFETY = 8.0
+#: What a quotient of answer and truth is compared in; for the messages of ``agree``.
+RELATIVE = " of the right value"
 _MAX_WORDS = 60
 _READING_FAILS = (ValueError, TypeError, OverflowError, RecursionError, MemoryError)
 
@@ -112,7 +114,7 @@ def close(actual: Any, expected: float, *, name: str, hint: str = "", relative: 
     Any order of a few multiplications and divisions stays within some 1e-15; a number rounded for print does not stay
     within 1e-9.
     """
-    agree(number(actual, name) / expected, 1.0, relative, name=f"{name}/truth", hint=hint)
+    agree(number(actual, name) / expected, 1.0, relative, name=name, of=RELATIVE, hint=hint)
 
 
 def mapping(value: Any, keys: Iterable[str], name: str) -> dict[str, Any]:
@@ -213,11 +215,14 @@ def positions_tolerance(n: int, answer: Any) -> float:
 
 
 # ---- the verdict
-def agree(actual: Any, expected: npt.ArrayLike, tolerance: float, *, name: str = "output", hint: str = "") -> None:
+def agree(
+    actual: Any, expected: npt.ArrayLike, tolerance: float, *, name: str = "output", of: str = "", hint: str = ""
+) -> None:
     """Raise ``CheckFailed`` unless ``actual`` is, entry for entry, within ``tolerance`` of ``expected``.
 
     ``actual`` may be any value: it is read by ``array`` with the shape of ``expected``. The message names
-    the worst position and orders of magnitude only; ``hint`` is a sentence put behind it.
+    the worst position and orders of magnitude only; ``of`` says what they are a part of, and ``hint`` is a sentence
+    put behind it.
     """
     truth = np.asarray(expected, dtype=np.float64)
     found = array(actual, truth.shape, name=name)
@@ -230,7 +235,7 @@ def agree(actual: Any, expected: npt.ArrayLike, tolerance: float, *, name: str =
     place = f" at {name}[{', '.join(map(str, worst))}]" if worst else ""
     count = f"{wrong} of {error.size} entries are off, the most" if error.size > 1 else "it is off"
     raise CheckFailed(
-        f"{name} is not right: {count}{place}, by {_magnitude(float(error[worst]))} "
+        f"{name} is not right: {count}{place}, by {_magnitude(float(error[worst]))}{of} "
         f"where rounding explains no more than {_magnitude(tolerance)}.{' ' if hint else ''}{hint}"
     )
 

@@ -100,6 +100,19 @@ def test_hostile_measurements_give_a_sentence(data: bytes) -> None:
     assert len(said(data)) > 20
 
 
+@pytest.mark.parametrize("dtype", ["M8[ns/0]", "m8[1/0s]", "(", "(-1,)f8", "V99999999999", "O", "f8," * 6, "\0"])
+def test_a_dtype_that_numpy_stumbles_over_is_a_sentence(dtype: str) -> None:
+    wrong = record()
+    wrong["dtype"] = dtype
+    assert "are not n² times the bytes of one" in said(wrong)
+
+
+def test_a_count_of_thousands_of_digits_does_not_fill_the_page() -> None:
+    wrong = record()
+    wrong["generation"]["cache_bytes_measured"] = 10**4000
+    assert len(said(wrong)) < 500
+
+
 def test_a_blank_picture_is_told_apart_from_a_plot() -> None:
     assert drawn(png(draw=True))
     assert not drawn(png(draw=False))

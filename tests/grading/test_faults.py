@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import fake_engine
 import loopback
@@ -26,6 +27,7 @@ from autograder.course import signatures
 from autograder.discover import discover
 from autograder.result import Result
 from autograder.sandbox import launch
+from autograder.sandbox.fork import STARTS, Sandbox
 from tests.samples import build
 
 COUNT = 10
@@ -155,6 +157,67 @@ def test_a_full_disk_ends_the_run_with_a_sentence_and_the_next_run_goes_on(out: 
     undisturbed(out)
 
 
+def unprivileged() -> tuple[str, ...]:
+    """What to put before a command that is not to write where the mode of a folder forbids it: root may."""
+    if os.geteuid() != 0:
+        return ()
+    program = launch.bwrap()
+    if program is None or launch.unavailable("bubblewrap") is not None:
+        pytest.skip("root may write everywhere, and is only held back by bubblewrap")
+    return (program, "--dev-bind", "/", "/", "--cap-drop", "ALL", "--die-with-parent")
+
+
+def grader_in(process: psutil.Popen) -> psutil.Process:
+    """The grader itself, which may have been started by another program."""
+    family = [process, *process.children(recursive=True)]
+    return next(one for one in family if one.cmdline()[1:2] == [fake_engine.__file__])
+
+
+@contextlib.contextmanager
+def read_only(*folders: Path) -> Iterator[None]:
+    for folder in folders:
+        folder.chmod(0o555)
+    try:
+        yield
+    finally:
+        for folder in folders:
+            folder.chmod(0o755)
+
+
+def test_a_folder_that_cannot_be_written_is_said_before_anything_is_graded(out: Path) -> None:
+    out.mkdir()
+    with read_only(out):
+        process = grader(out, prefix=unprivileged())
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 2
+    assert said.decode() == f"Results cannot be written to {out}: Permission denied.\n"
+    assert starts() == [] and list(out.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_any_more_ends_the_run_with_a_sentence_and_the_next_run_goes_on(
+    out: Path,
+) -> None:
+    process = grader(out, seconds=0.1, prefix=unprivileged())
+    deadline = time.monotonic() + 60
+    while not list(out.glob("results/*.json")) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    held = grader_in(process)
+    held.suspend()
+    before = sorted((out / "results").iterdir())
+    assert 1 <= len(before) < COUNT, "it was done before its folder could be closed"
+    with read_only(out / "results"):
+        held.resume()
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 2
+        assert "cannot be written: Permission denied" in said.decode()
+        assert "Traceback" not in said.decode()
+        assert sorted((out / "results").iterdir()) == before
+    again = grader(out)
+    again.communicate(timeout=60)
+    assert again.returncode == 0
+    undisturbed(out)
+
+
 def test_a_folder_that_goes_away_meanwhile_ends_the_run_with_a_sentence(out: Path) -> None:
     process = grader(out, seconds=0.1)
     deadline = time.monotonic() + 60
@@ -179,7 +242,8 @@ def submitted(tmp_path_factory: pytest.TempPathFactory) -> Path:
     every, folder = tmp_path_factory.mktemp("all"), tmp_path_factory.mktemp("submitted")
     build.write(every)
     for name in ("partly-steps-1-and-2", "wrong-no-scale", "hostile-exit"):
-        shutil.move(every / name, folder / name)
+        (folder / name).mkdir()
+        shutil.move(every / name / "attention_lab.ipynb", folder / name)
     return folder
 
 
@@ -193,6 +257,32 @@ def test_a_warm_parent_that_is_killed_costs_the_submission_nothing(submitted: Pa
     assert expected is not None and disturbed is not None
     assert verdicts(disturbed) == verdicts(expected)
     engine.close()
+
+
+@pytest.mark.parametrize("times", [1, STARTS])
+def test_a_warm_parent_that_is_killed_before_it_is_ready_is_started_again(
+    times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, popen = [], subprocess.Popen
+
+    def kill_the_first(*args: Any, **kwargs: Any) -> Any:
+        process = popen(*args, **kwargs)
+        if "warm.py" in " ".join(args[0]):
+            started.append(process.pid)
+            if len(started) <= times:
+                os.killpg(process.pid, signal.SIGKILL)
+        return process
+
+    isolation = launch.choose("auto")
+    monkeypatch.setattr(launch.subprocess, "Popen", kill_the_first)
+    with Sandbox(isolation) as sandbox:
+        if times < STARTS:
+            sandbox.fork().end()
+        else:
+            with pytest.raises(launch.NoIsolation, match="it was ended"):
+                sandbox.fork()
+    assert len(started) == min(times + 1, STARTS)
+    assert not any(psutil.pid_exists(pid) for pid in started)
 
 
 @contextlib.contextmanager
@@ -250,11 +340,12 @@ def test_fifty_kills_at_random_moments_cost_nothing(submitted: Path, tmp_path: P
         out = tmp_path / f"out-{round_number}"
         process = start(out)
         count[kill_at_random(rng, process, ("grader", "worker", "parent"), 0.9 * usual)] += 1
-        process.communicate(timeout=300)
+        _, said = process.communicate(timeout=300)
         if process.returncode == -signal.SIGKILL:
             process = start(out)
-            process.communicate(timeout=300)
-        assert process.returncode == 0
+            _, said = process.communicate(timeout=300)
+        assert process.returncode == 0, said.decode()
         assert marks(out) == expected
+        assert (out / "grades.csv").read_bytes() == (tmp_path / "undisturbed" / "grades.csv").read_bytes()
         shutil.rmtree(out)
     print(f"kills: {count}")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import pytest
+
+from autograder.conventions import NOT_GRADED
 
 #: A small assignment of two notebooks: what the reader is told about a course.
 SIGNATURES = {
@@ -30,6 +32,12 @@ Folder = Callable[[Mapping[str, bytes]], Path]
 @pytest.fixture
 def signatures() -> dict[str, set[str]]:
     return SIGNATURES
+
+
+@pytest.fixture
+def with_extra() -> dict[str, Collection[str]]:
+    """The same course with a notebook that is handed out and not graded."""
+    return {**SIGNATURES, "explorers": NOT_GRADED}
 
 
 @pytest.fixture

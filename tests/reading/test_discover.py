@@ -101,6 +101,13 @@ def test_what_only_a_student_has_makes_a_folder_one_students(
     assert names(found(root / "ayse")) == ["ayse"]
 
 
+def test_a_notebook_that_is_not_graded_belongs_to_its_student(
+    folder: Folder, notebook: Notebook, with_extra: Signatures
+) -> None:
+    root = folder({f"{who}_{name}.ipynb": notebook() for who in ("ayse", "mehmet") for name in with_extra})
+    assert names(discover([root], "lab07", with_extra)) == ["ayse", "mehmet"]
+
+
 def test_an_empty_folder_given_directly_is_a_submission(found: Finder, folder: Folder) -> None:
     assert names(found(folder({"ayse/": b""}) / "ayse")) == ["ayse"]
 

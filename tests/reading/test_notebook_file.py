@@ -184,6 +184,7 @@ def test_marks_that_a_merge_left_do_not_take_the_other_cells(notebook: Notebook)
         (b'{"cells": "x", "worksheets": 7}', "holds no code cell"),
         (b"<!DOCTYPE html><html>", "a web page"),
         (b"version https://git-lfs.github.com/spec/v1\n", "Git LFS pointer"),
+        (b"{\\rtf1\\ansi my answer}", "the text of a word processor"),
         (b"PK\x03\x04 and so on", "a zip archive under another name"),
         (b"import numpy as np\n", "give it the suffix .py"),
     ],
@@ -222,3 +223,32 @@ def test_a_cell_whose_grade_id_was_dropped_is_still_known_by_its_own_id() -> Non
         ("markdown", "The note.", "step6-note"),
     ]
     assert read.written == {"why": "Because."}
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"[", b"]"),
+        (b'{"name": "attention_lab.ipynb", "type": "notebook", "content": ', b"}"),
+        (b"// saved by hand\n", b""),
+        (b"From: somebody\nSubject: my notebook\n\n", b"\n-- \nsomebody"),
+        (b")]}'\n", b""),
+        (b"<html><body><pre>", b"</pre></body></html>"),
+    ],
+    ids=["list", "record of Jupyter's server", "comment", "mail", "guard of a web server", "web page"],
+)
+def test_a_notebook_within_something_else_is_read_and_that_is_said(
+    notebook: Notebook, before: bytes, after: bytes
+) -> None:
+    whole = read_file(notebook(), "attention_lab", "attention_lab.ipynb")
+    found = read_file(before + notebook() + after, "attention_lab", "attention_lab.ipynb")
+    assert found.cells == whole.cells
+    [said] = found.problems
+    assert "is no notebook itself, but has one in it: 3 code cells were read" in said
+
+
+def test_a_module_that_asks_where_it_lies_is_told() -> None:
+    found = read_file(b"import os\nHERE = os.path.dirname(__file__)\n", "attention_lab", "week7/attention_lab.py")
+    assert found.cells[0].source == "__file__ = 'attention_lab.py'"
+    assert [cell.label for cell in found.cells][1:] == ["line 1", "line 2"]
+    assert found.problems == []

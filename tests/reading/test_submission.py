@@ -25,12 +25,12 @@ Reader = Callable[..., Submission]
 
 @pytest.fixture
 def handed_in(folder: Folder, signatures: Signatures) -> Reader:
-    """``handed_in(files)``: those files as a student's folder on disk, read."""
+    """``handed_in(files)``: those files as a student's folder on disk, read; ``known``: of another course."""
 
-    def one(files: Mapping[str, bytes]) -> Submission:
+    def one(files: Mapping[str, bytes], known: Signatures = signatures) -> Submission:
         root = folder({f"class/ayse/{name}": data for name, data in files.items()} or {"class/ayse/": b""})
-        (handed,) = discover([root / "class"], "lab07", signatures).handed
-        return load(handed, "lab07", signatures)
+        (handed,) = discover([root / "class"], "lab07", known).handed
+        return load(handed, "lab07", known)
 
     return one
 
@@ -114,11 +114,83 @@ def test_an_untouched_notebook_does_not_hide_the_module_that_was_written(handed_
     assert code(got) == ["a = 1"]
 
 
+WRITTEN = ("def softmax(x):\n    return x", "def attention(Q, K, V):\n    return Q, K")
+
+
+@pytest.mark.parametrize("name", ["attention_lab_final.ipynb", "my work.ipynb"])
+def test_an_untouched_notebook_does_not_hide_the_one_that_was_finished_under_another_name(
+    handed_in: Reader, notebook: Notebook, name: str
+) -> None:
+    skeleton = notebook(*(source.replace("return", "raise NotImplementedError #") for source in WRITTEN))
+    got = handed_in({"attention_lab.ipynb": skeleton, name: notebook(*WRITTEN)})
+    assert code(got) == list(WRITTEN)
+    assert f"{name} counts for attention_lab; in attention_lab.ipynb less is written." in (got.message or "")
+    got = handed_in({"attention_lab.ipynb": notebook(*WRITTEN), name: skeleton})
+    assert code(got) == list(WRITTEN)
+    part = notebook("def softmax(x):\n    return x")
+    got = handed_in({"attention_lab.ipynb": skeleton, name: part})
+    assert code(got) != ["def softmax(x):\n    return x"], "a part of it is not the whole"
+
+
+def test_a_second_copy_of_one_notebook_is_not_taken_for_another_one(handed_in: Reader, notebook: Notebook) -> None:
+    copy = notebook(*WRITTEN, "class KVCache: ...", "def exercise1(): ...", "def exercise2(): ...")
+    got = handed_in({"attention_lab.ipynb": notebook(), "my work.ipynb": copy})
+    assert set(got.notebooks) == {"attention_lab"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["attention_lab", "attention_lab.json", "attention_lab.ipynb.part", "attention_lab.ipynb ", "attention_lab.ipynb~",
+     "attention_lab.ipynb.zip", "attention_lab.ipynb.bak"],
+)  # fmt: skip
+def test_a_notebook_that_lost_its_suffix_is_known_by_its_content(
+    handed_in: Reader, notebook: Notebook, name: str
+) -> None:
+    got = handed_in({name: notebook(*WRITTEN)})
+    assert code(got) == list(WRITTEN)
+    assert "was read as a notebook, whatever its name" in (got.message or "")
+    got = handed_in({name: b"kept from before", "attention_lab.ipynb": notebook("a = 1")})
+    assert code(got) == ["a = 1"]
+
+
 def test_a_notebook_that_is_missing_is_said_with_what_is_there(handed_in: Reader, notebook: Notebook) -> None:
     got = handed_in({"attention_lab.ipynb": notebook()})
     assert got.message == "exercises was not handed in, which scores zero."
     got = handed_in({"report.pdf": b"%PDF", "attention_lab.ipynb": notebook()})
     assert set(got.notebooks) == {"attention_lab"}
+
+
+@pytest.mark.parametrize(
+    "name", ["explorers.ipynb", "explorers.py", "Explorers (1).ipynb", "ayse_explorers.ipynb", "explorers-copy1.ipynb"]
+)
+def test_a_notebook_that_is_not_graded_is_taken_for_no_other(
+    handed_in: Reader, notebook: Notebook, with_extra: Signatures, name: str
+) -> None:
+    # Somebody tried the lab out in it: by its content it would be the lab.
+    content = notebook() if name.endswith("ipynb") else b"def softmax(x): ...\ndef attention(Q, K, V): ...\n"
+    got = handed_in({name: content, "exercises.ipynb": notebook("a = 1")}, with_extra)
+    assert list(got.notebooks) == ["exercises"]
+    assert got.message == (
+        f"attention_lab was not handed in, which scores zero. {name} is for trying things out and not graded."
+    )
+
+
+def test_a_notebook_that_is_not_graded_is_neither_missed_nor_worth_a_word(
+    handed_in: Reader, notebook: Notebook, with_extra: Signatures
+) -> None:
+    files = {"attention_lab.ipynb": notebook(), "exercises.ipynb": notebook("a = 1")}
+    assert handed_in(files, with_extra).message is None
+    files |= {"explorers.ipynb": notebook(), "explorers/masks.html": b"<!doctype html>"}
+    got = handed_in(files, with_extra)
+    assert got.message is None
+    assert set(got.notebooks) == {"attention_lab", "exercises"}
+
+
+def test_an_archive_beside_a_notebook_that_is_not_graded_is_opened(
+    handed_in: Reader, archive: Archive, notebook: Notebook, with_extra: Signatures
+) -> None:
+    packed = archive({"attention_lab.ipynb": notebook("a = 1")})
+    assert code(handed_in({"explorers.ipynb": notebook(), "work.zip": packed}, with_extra)) == ["a = 1"]
 
 
 def test_nothing_at_all_is_a_submission_too(handed_in: Reader) -> None:
@@ -149,6 +221,17 @@ def test_files_are_kept_relative_to_the_notebook(handed_in: Reader, notebook: No
         "measurements.json": b"{}",
         "note.md": b"memory",
     }
+
+
+def test_a_notebook_that_another_one_runs_lies_beside_it(handed_in: Reader, notebook: Notebook) -> None:
+    got = handed_in(
+        {
+            "attention_lab.ipynb": notebook("%run helpers.ipynb"),
+            "helpers.ipynb": notebook("a = 1"),
+            "old.ipynb": notebook("a = 2"),
+        }
+    )
+    assert set(got.files) == {"helpers.ipynb"}
 
 
 def test_a_module_that_was_read_as_notebook_can_still_be_imported(handed_in: Reader) -> None:

@@ -22,8 +22,8 @@ def _same(lab: Lab, answers: Answers, expected: bool, what: str, **named: float)
     asked: list[Any] = []
 
     def fn(device: Any) -> Any:
-        asked.append(device)
-        if not isinstance(device, str) or device not in answers:
+        asked.append(device if isinstance(device, str) else None)
+        if asked[-1] not in answers:
             raise ValueError("fn was called with something that is none of the two devices")
         return answers[device]
 
