@@ -88,8 +88,8 @@ class Overview:
         }
         for what, which in left.items():
             if which:
-                more = f" and {len(which) - LISTED} more" if len(which) > LISTED else ""
-                said.append(f"{what}: {names([f'`{name}`' for name in list(which)[:LISTED]])}{more}.")
+                more = [f"{len(which) - LISTED} more"] if len(which) > LISTED else []
+                said.append(f"{what}: {names([*(f'`{name}`' for name in list(which)[:LISTED]), *more])}.")
         return said
 
     def _reach(self) -> str:

@@ -207,7 +207,8 @@ def _twins(found: Mapping[str, Saved]) -> list[str]:
 
 
 def _save_first(here: Saved, differ: list[str]) -> str:
-    listed = names([f"`{name}`" for name in differ[:4]]) + (f" and {len(differ) - 4} more" if len(differ) > 4 else "")
+    more = [f"{len(differ) - 4} more"] if len(differ) > 4 else []
+    listed = names([*(f"`{name}`" for name in differ[:4]), *more])
     return (
         f"{clean(here.path.name)} on the disk is not what you ran: {listed} "
         f"{'differs' if len(differ) == 1 else 'differ'}. Save the notebook (Ctrl+S, or ⌘S), and run this cell again. "

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from autograder.pages.figures import CheckFigures, Distribution
 
 LEFT, BAR, GAP = 20, 60, 6
+#: A dot no larger than the margin of the drawing.
+LARGEST_DOT = 12
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def histogram(of: Distribution, height: int = 222) -> Histogram:
 
 @dataclass(frozen=True)
 class Dot:
-    """Checks of about one pass rate and discrimination: ``radius`` grows with how many they are."""
+    """Checks of about one pass rate and discrimination: ``radius`` grows with how many they are, up to a limit."""
 
     x: float
     y: float
@@ -79,6 +81,6 @@ def scatter(checks: Sequence[CheckFigures]) -> list[Dot]:
         if one.rate is not None and one.discrimination is not None
     )
     return [
-        Dot(40 + 400 * rate, 110 - 100 * low_high, round(2.5 + count**0.5, 1), rate, low_high, count)
+        Dot(40 + 400 * rate, 110 - 100 * low_high, round(min(2.5 + count**0.5, LARGEST_DOT), 1), rate, low_high, count)
         for (rate, low_high), count in sorted(where.items())
     ]

@@ -47,7 +47,8 @@ class Told:
 class FunctionView:
     """One function: what needs words is open, what holds and what was not tried is folded.
 
-    ``carried`` has what is to be said about checks that hold, and about how many of them.
+    ``carried`` has what is to be said about checks that hold, and about how many of them. ``in_words``: it is no
+    function, but an answer that a person reads.
     """
 
     name: str
@@ -58,6 +59,7 @@ class FunctionView:
     holding: list[CheckResult]
     carried: dict[str, int]
     skipped: list[CheckResult]
+    in_words: bool
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,10 @@ class Sums:
 
 @dataclass(frozen=True)
 class TaskView:
-    """One step; it is ``open`` where something in it did not come out right. ``label`` has its title too."""
+    """One step; it is ``open`` where something in it did not come out right, and ``blank`` where nothing is written.
+
+    ``label`` has its title too.
+    """
 
     name: str
     label: str
@@ -80,11 +85,12 @@ class TaskView:
     functions: list[FunctionView]
     sums: Sums
     open: bool
+    blank: bool
 
 
 @dataclass(frozen=True)
 class NotebookView:
-    """One notebook. ``missing``: the one reason for which nothing in it was graded, or nothing."""
+    """One notebook. ``missing``: the one reason for which a machine graded nothing in it, or nothing."""
 
     name: str
     anchor: str
@@ -110,14 +116,16 @@ class First:
 class LookFirst:
     """What to look at first, and what that leaves: functions for later, unwritten ones, and those lost with others.
 
+    ``blank`` names the notebooks of which nothing is written. ``unanswered``: answers in words that others lack.
     ``with_others`` has for each function that only builds on what does not hold its name and the points lost in it.
     """
 
     first: list[First]
     later: list[str]
     unwritten: list[CheckResult]
+    blank: list[str]
+    unanswered: list[CheckResult]
     with_others: list[tuple[str, float]]
-    everything: bool
 
 
 def feedback(kept: Kept, title: str, hints: Mapping[str, Hint], shown: Reveals | None = None) -> str:
@@ -146,9 +154,7 @@ def feedback(kept: Kept, title: str, hints: Mapping[str, Hint], shown: Reveals |
             undecided=groups,
             regrades=result.regrades,
             anchors={check.id: f"check-{i}" for i, check in enumerate(checks, 1)},
-            example=next(
-                (c.id for c in [*(f.told.check for f in look.first), *checks]), "notebook.task.function.x"
-            ),
+            example=next((c.id for c in [*(f.told.check for f in look.first), *checks]), "notebook.task.function.x"),
         )
     )
 
@@ -162,18 +168,23 @@ def look_first(checks: Sequence[CheckResult], hints: Mapping[str, Hint], shown: 
     found: dict[str, First] = {}
     unwritten: list[CheckResult] = []
     with_others: list[tuple[str, float]] = []
-    for (_, _, function), group in groupby(checks, _function):
+    begun: set[str] = set()
+    for (notebook, _, function), group in groupby(checks, _function):
         its = list(group)
+        if words.not_answered(its[0]):
+            continue
         lost = [check for check in its if words.lost(check)]
         speaks = [check for check in lost if check.verdict != "skipped" and not follows(check)]
         if lost and not speaks:
             with_others.append((function, _lost(lost)))
         if not speaks:
+            begun |= {notebook for check in its if check.verdict == "passed"}
             continue
         check = next((c for c in speaks if c.suspect), speaks[0])
-        if (check.message or "").startswith(NOT_WRITTEN):
+        if _unwritten(check):
             unwritten.append(check)
             continue
+        begun.add(notebook)
         told = tell(check, hints, shown or Reveals())
         key = told.said or check.id
         known = found.get(key, First(told, [], 0.0, 0.0))
@@ -182,9 +193,15 @@ def look_first(checks: Sequence[CheckResult], hints: Mapping[str, Hint], shown: 
         )
     ordered = sorted(found.values(), key=lambda one: not one.told.suspect)
     later = [check.function for one in ordered[MOST:] for check in one.where]
-    won = any(check.verdict == "passed" for check in checks)
-    everything = not won and not unwritten and len(ordered) == 1 and len(ordered[0].where) > 1
-    return LookFirst(ordered[:MOST], later, unwritten, with_others, everything)
+    blank = [name for name in dict.fromkeys(check.notebook for check in unwritten) if name not in begun]
+    if blank and not ordered:  # then it is known what the others wait for
+        with_others = []
+    unanswered = [check for check in checks if words.not_answered(check) and check.notebook not in blank]
+    return LookFirst(ordered[:MOST], later, unwritten, blank, unanswered, with_others)
+
+
+def _unwritten(check: CheckResult) -> bool:
+    return (check.message or "").startswith(NOT_WRITTEN)
 
 
 def follows(check: CheckResult) -> bool:
@@ -226,17 +243,22 @@ def _notebooks(every: Sequence[CheckResult], hints: Mapping[str, Hint], shown: R
 
 
 def _missing(checks: Sequence[CheckResult]) -> str:
-    """Why nothing of a notebook was graded, where one thing is all that there is to say."""
-    if any(check.verdict != "submission_error" for check in checks):
+    """Why a machine graded nothing of a notebook, where one thing is all that there is to say."""
+    by_machine = [check for check in checks if not is_by_person(check)]
+    if any(check.verdict != "submission_error" for check in by_machine):
         return ""
-    said = {check.message or "" for check in checks if not is_by_person(check)}
-    return said.pop() if len(said) == 1 and len(checks) > 1 else ""
+    said = {check.message or "" for check in by_machine}
+    return said.pop() if len(said) == 1 and len(by_machine) > 1 else ""
 
 
 def _task(name: str, checks: list[CheckResult], anchor: str, hints: Mapping[str, Hint], shown: Reveals) -> TaskView:
     functions = [_view(key, list(its), hints, shown) for key, its in groupby(checks, lambda check: check.function)]
-    sums = _sums(checks)
-    return TaskView(words.task_name(name), words.task_label(name), anchor, functions, sums, open=sums.lost > 0)
+    said = [told.check for function in functions for told in function.open if words.lost(told.check)]
+    left = [check for check in said if _unwritten(check) or words.not_answered(check)]
+    # What only builds on something that is not written says no more than that.
+    more = [check for check in said if check not in left and not (left and check.verdict == "skipped")]
+    blank = bool(left) and not more and not any(check.verdict == "passed" for check in checks)
+    return TaskView(words.task_name(name), words.task_label(name), anchor, functions, _sums(checks), bool(more), blank)
 
 
 def _view(name: str, checks: list[CheckResult], hints: Mapping[str, Hint], shown: Reveals) -> FunctionView:
@@ -258,7 +280,8 @@ def _view(name: str, checks: list[CheckResult], hints: Mapping[str, Hint], shown
         if check.message:
             carried[check.message] = carried.get(check.message, 0) + 1
     sums = _sums(checks)
-    return FunctionView(name, sums.won, sums.waiting, sums.worth, open_ones, holding, carried, skipped)
+    in_words = is_by_person(checks[0])
+    return FunctionView(name, sums.won, sums.waiting, sums.worth, open_ones, holding, carried, skipped, in_words)
 
 
 def _function(check: CheckResult) -> tuple[str, str, str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from attnlab.steps import BY_ID
-from autograder.result import CheckResult, Verdict
+from autograder.result import CheckResult, Verdict, is_by_person
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,11 @@ WORDING: dict[Verdict, Wording] = {
     "grader_error": Wording("⚠", "error of the grader", "ours"),
 }
 
+#: In the place of a verdict: what nobody answered is not wrong, and where a person gave points that person decided.
+NOT_ANSWERED = Wording("!", "not answered", "bad")
+MARKED = Wording("✎", "marked by a person", "good")
+MARKED_WITH_NOTHING = Wording("✎", "marked by a person", "bad")
+
 #: Why points of these verdicts are neither won nor lost.
 UNDECIDED: dict[Verdict, str] = {
     "pending": "This needs a GPU, and the machine that graded had none. A later run completes it.",
@@ -42,6 +47,18 @@ UNDECIDED: dict[Verdict, str] = {
 
 #: Verdicts that cost points.
 LOST: tuple[Verdict, ...] = ("failed", "submission_error", "timeout", "skipped")
+
+
+def worded(check: CheckResult) -> Wording:
+    """What became of one check, in words and a sign."""
+    if check.overruled is not None:
+        return MARKED if check.points else MARKED_WITH_NOTHING
+    return NOT_ANSWERED if not_answered(check) else WORDING[check.verdict]
+
+
+def not_answered(check: CheckResult) -> bool:
+    """Whether this is an answer in words that was left as it was handed out."""
+    return is_by_person(check) and check.verdict == "failed" and check.overruled is None
 
 
 def task_name(task: str) -> str:

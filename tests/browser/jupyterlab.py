@@ -24,6 +24,12 @@ _FIND = """(start) => jupyterapp.shell.currentWidget.content.widgets.findIndex(
   (cell) => cell.model.type === "code" && cell.model.sharedModel.getSource().startsWith(start))"""
 _LAST = """() => jupyterapp.shell.currentWidget.content.widgets.findLastIndex(
   (cell) => cell.model.type === "code" && cell.model.sharedModel.getSource().trim() !== "")"""
+_FILL = """(sources) => {
+  for (const { model } of jupyterapp.shell.currentWidget.content.widgets) {
+    const source = sources[model.id];
+    if (source !== undefined) model.sharedModel.setSource(source);
+  }
+}"""
 _SHOW = """async (index) => {
   const notebook = jupyterapp.shell.currentWidget.content;
   notebook.activeCellIndex = index;
@@ -102,7 +108,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path, seconds: float = 60) -> None:
+def _wait_for(url: str, server: subprocess.Popen[bytes], log: Path, seconds: float = 180) -> None:
     end = time.monotonic() + seconds
     while time.monotonic() < end and server.poll() is None:
         try:
@@ -127,13 +133,13 @@ class NotebookPage:
         """Wait until the kernel is idle."""
         self.page.wait_for_function(_IDLE, timeout=1000 * seconds)
 
-    def run_all(self) -> None:
+    def run_all(self, seconds: float = 120) -> None:
         """*Run All Cells* from the menu, until the last cell of code is done."""
         last = int(self.page.evaluate(_LAST))
         before = self.page.evaluate(_COUNT, last)
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        self._counted(last, before)
+        self._counted(last, before, seconds)
         self.wait()
 
     def find(self, start: str) -> int:
@@ -150,6 +156,10 @@ class NotebookPage:
         cell.wait_for()
         return cell
 
+    def fill(self, sources: dict[str, str]) -> None:
+        """Replace the text of cells by their ids, and run none."""
+        self.page.evaluate(_FILL, sources)
+
     def type(self, index: int, source: str) -> None:
         """Replace the text of a cell at the keyboard, and run it."""
         self.show(index).locator(".cm-content").first.click()
@@ -164,9 +174,10 @@ class NotebookPage:
         self._run(index)
         return self.show(index).locator(".attnlab")
 
-    def saved(self) -> None:
-        """Save the notebook to its file."""
-        self.page.evaluate("() => jupyterapp.shell.currentWidget.context.save()")
+    def save(self) -> None:
+        """Save the notebook to its file at the keyboard."""
+        self.page.keyboard.press("Control+s")
+        self.page.wait_for_function("() => !jupyterapp.shell.currentWidget.context.model.dirty")
 
     def _run(self, index: int) -> None:
         before = self.page.evaluate(_COUNT, index)

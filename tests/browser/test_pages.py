@@ -92,8 +92,9 @@ def test_everything_is_reached_and_opened_from_the_keyboard(page: Any, address: 
     seen = []
     for _ in range(stops):
         page.keyboard.press("Tab")
-        seen.append(page.evaluate("document.activeElement.tagName"))
-    assert "BODY" not in seen
+        seen.append(page.evaluate("[document.activeElement.tagName, getComputedStyle(document.activeElement).outline]"))
+    assert "BODY" not in {name for name, _ in seen}
+    assert not [name for name, outline in seen if "solid" not in outline]  # where one is can be seen
     before = page.locator("details").first.evaluate("details => details.open")  # a step with something lost is open
     page.locator("summary").first.focus()
     page.keyboard.press("Enter")
@@ -111,12 +112,24 @@ def test_text_stands_out_on_every_screen(browser: Any, address: str, scheme: str
     context.close()
 
 
-def test_what_is_folded_is_printed(page: Any, folder: Path) -> None:
-    page.goto((folder / "feedback" / "ada.html").as_uri())
-    hidden = page.locator("details:not([open]) li").first
-    assert not hidden.is_visible()
+def test_what_is_folded_is_printed_and_what_scrolls_is_whole(page: Any, address: str) -> None:
+    page.goto(address)
+    hidden = page.locator("details:not([open]) :is(li, tr)")
+    assert not hidden.first.is_visible()
     page.emulate_media(media="print")
-    assert hidden.evaluate("one => one.checkVisibility({ contentVisibilityAuto: true, visibilityProperty: true })")
+    seen = "all => all.map(one => one.checkVisibility({ contentVisibilityAuto: true, visibilityProperty: true }))"
+    assert all(hidden.evaluate_all(seen))
+    cut = "all => all.filter(one => one.scrollHeight > one.clientHeight + 1).map(one => one.ariaLabel)"
+    assert page.locator(".scroll").evaluate_all(cut) == []
+
+
+def test_at_twice_the_size_nothing_runs_off_the_screen(browser: Any, address: str) -> None:
+    context = browser.new_context(viewport={"width": 640, "height": 450}, device_scale_factor=2)
+    page = context.new_page()
+    page.goto(address)
+    page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") == 640
+    context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 from handmade import CHECKS, facts, outcomes, result
 
@@ -260,7 +261,7 @@ def test_points_that_a_person_gave_are_not_counted_as_lost(course: Course) -> No
     check.overruled, check.points = Overruled(verdict="failed"), 2.0
     check.message = "A person gave 2 points here: almost."
     text = re.sub("<[^>]*>", " ", feedback(Kept("x", kept), course.title, {}, Reveals(Feedback(messages=False))))
-    assert "1.33 points were not earned" in " ".join(text.split())
+    assert "1.33 points not earned" in " ".join(text.split())
     assert "A person gave 2 points here" in text
 
 
@@ -281,13 +282,52 @@ def test_what_is_not_written_is_one_line_and_not_one_for_each_function(course: C
     assert [check.function for check in look.unwritten] == ["softmax", "attention"]
 
 
+def test_a_notebook_of_which_nothing_is_written_is_named_once_and_folded(course: Course) -> None:
+    kept = result(course)
+    for check in kept.checks:
+        check.verdict, check.points = ("failed" if check.id.endswith("by_person") else "submission_error"), 0.0
+        check.message = f"This function is not written yet: {check.function}."
+    look = look_first(kept.checks, {})
+    assert (look.first, look.blank, look.unanswered) == ([], ["attention_lab"], [])
+    page = feedback(Kept("x", kept), course.title, {})
+    first = " ".join(re.sub("<[^>]*>", " ", page.split('id="first"')[1].split("</section>")[0]).split())
+    assert "everything in attention_lab" in first
+    assert "softmax" not in first
+    assert '<details class="task" open' not in page
+
+
+def test_an_answer_that_was_not_given_is_not_called_wrong(course: Course) -> None:
+    kept = result(course)
+    kept.checks[-1].verdict, kept.checks[-1].message = "failed", marks.NOT_ANSWERED
+    text = re.sub("<[^>]*>", " ", feedback(Kept("x", kept), course.title, {}).split("</style>")[1])
+    text = " ".join(text.split())
+    assert "Not answered in words: Step 2 (2.5 points not earned)" in text
+    assert "! not answered : Why the mask alone is enough." in text
+    assert "does not hold" not in text
+
+
+def test_a_file_that_cannot_be_read_is_one_sentence_and_its_answers_still_wait(course: Course) -> None:
+    kept = result(course)
+    for check in kept.checks[:-1]:
+        check.verdict, check.points, check.message = "submission_error", 0.0, "No code could be read from lab.ipynb."
+    page = feedback(Kept("x", kept), course.title, {})
+    assert page.split('id="first"')[1].split("</section>")[0].count("No code could be read") == 1
+    assert "(22.5 points not earned)" in page
+    assert "waits for a person" in page
+
+
+def test_the_hardest_checks_are_of_different_functions(course: Course) -> None:
+    made = [result(course, attention__one_token="failed", attention__mask="skipped", softmax__rows="failed")]
+    hardest = figures.hardest(figures.Figures(made).by_check())
+    assert [one.check.function for one in hardest] == ["softmax", "attention"]
+
+
 def test_the_same_message_for_every_function_is_said_once(course: Course) -> None:
     verdicts = {f"{name.split('.')[1]}__{name.split('.')[2]}": "submission_error" for name, _ in CHECKS}
     kept = result(course, **verdicts)
     for check in kept.checks[:-1]:
         check.message = "No code could be read."
     look = look_first(kept.checks, {})
-    assert look.everything
     assert len(look.first) == 1
     assert look.first[0].lost == 22.5
 
@@ -334,30 +374,48 @@ def test_the_class_page_names_errors_timeouts_suspects_and_what_a_person_must_do
 def test_rates_leave_out_what_is_not_decided(course: Course) -> None:
     kept = [Kept("a", result(course)), Kept("b", result(course, attention__mask="failed"))]
     kept.append(Kept("c", result(course, attention__mask="grader_error")))
-    mask = next(f for f in figures.by_check(kept) if f.check.id.endswith("attention.mask"))
+    counted = figures.Figures(one.result for one in kept)
+    mask = next(f for f in counted.by_check() if f.check.id.endswith("attention.mask"))
     assert (mask.passed, mask.decided, mask.rate) == (1, 2, 0.5)
-    step1 = figures.by_task(kept)[0]
+    step1 = counted.by_task()[0]
     assert step1.won == pytest.approx((1 + 11.6667 / 15 + 1) / 3)
 
 
 def test_discrimination_is_high_for_a_check_that_only_strong_submissions_pass(course: Course) -> None:
     strong = [Kept(f"s{i}", result(course, f"s{i}")) for i in range(5)]
     weak = [Kept(f"w{i}", result(course, f"w{i}", attention__mask="failed", softmax__rows="failed")) for i in range(5)]
-    by_id = {f.check.id: f.discrimination for f in figures.by_check(strong + weak)}
+    counted = figures.Figures(one.result for one in strong + weak)
+    by_id = {f.check.id: f.discrimination for f in counted.by_check()}
     assert by_id["attention_lab.step1.attention.mask"] == pytest.approx(1)
     assert by_id["attention_lab.step1.attention.one_token"] is None
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 7])
-def test_discrimination_of_a_handful_of_submissions_is_not_shown(count: int) -> None:
-    assert figures.discrimination([(i % 2 == 0, float(i)) for i in range(count)]) is None
+def test_discrimination_of_a_handful_of_submissions_is_not_shown(course: Course, count: int) -> None:
+    made = [result(course, **({"attention__mask": "failed"} if i % 2 else {})) for i in range(count)]
+    assert all(one.discrimination is None for one in figures.Figures(made).by_check())
+
+
+def test_discrimination_is_the_correlation_with_the_score_in_all_other_checks(course: Course) -> None:
+    random = np.random.default_rng(7)
+    names = ["softmax__rows", "softmax__large", "attention__mask", "attention__one_token"]
+    made = [
+        result(course, **{name: "failed" for name, wrong in zip(names, random.random(4) < 0.5, strict=True) if wrong})
+        for _ in range(40)
+    ]
+    for one in figures.Figures(made).by_check():
+        if one.discrimination is not None:
+            its = [next(c for c in r.checks if c.id == one.check.id) for r in made]
+            passed = [c.verdict == "passed" for c in its]
+            rest = [r.score - c.points for r, c in zip(made, its, strict=True)]
+            assert one.discrimination == pytest.approx(np.corrcoef(passed, rest)[0, 1], abs=1e-12)
 
 
 def test_every_score_is_in_one_bar(course: Course) -> None:
     kept = [Kept("full", result(course)), Kept("less", result(course, attention__mask="failed"))]
     zero = {"_".join(c.id.split(".")[2:3]) + "__" + c.id.split(".")[3]: "failed" for c in kept[0].result.checks[:-1]}
     kept.append(Kept("zero", result(course, **zero)))
-    bars = figures.distribution(kept).bars
+    bars = figures.Figures(one.result for one in kept).distribution().bars
     assert [bar.count for bar in bars] == [1, 0, 0, 0, 0, 0, 0, 1, 0, 1]
     assert (bars[0].low, bars[-1].high) == (0, 25)
 
