@@ -68,6 +68,16 @@ def test_late_and_missing_are_told_apart_by_moodles_own_word(
     assert "2 days late" in made.lines[1].note and "No submission" in made.lines[3].note
 
 
+def test_lateness_that_only_moodle_knows_is_said_with_what_to_do_and_costs_nothing(
+    tmp_path: Path, results: list[Result], course: Course
+) -> None:
+    said = [one for one in export(tmp_path, results, course).sentences if "Moodle says late" in one]
+    assert len(said) == 1 and "Q Bo O'Brien. Nothing was taken off" in said[0]
+    assert "[[lab07.received]]" in said[0] and "Ömer" not in said[0]
+    results[1].late_note = "Handed in 2 days after the deadline, which costs 20 %."
+    assert not [one for one in export(tmp_path, results, course).sentences if "Moodle says late" in one]
+
+
 def test_columns_in_another_language_are_told_by_what_is_in_them(
     tmp_path: Path, results: list[Result], course: Course
 ) -> None:

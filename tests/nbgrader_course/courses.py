@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import copy
+import io
 import json
+import os
 import shutil
+import subprocess
+import sys
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +26,8 @@ from autograder.release import build, masters, skeleton
 
 LAB = "lab07"
 ROOT = Path(__file__).parents[2]
+#: Where the commands of this environment are.
+PROGRAMS = Path(sys.executable).parent
 SEED = "a course seed for tests of nbgrader"
 
 Change = Callable[[Any], None]
@@ -50,6 +57,22 @@ def autograde(course: Path, student: str = "*", notebook: str | None = None) -> 
 
 def generate_feedback(course: Path, student: str = "*") -> None:
     _run(GenerateFeedback, course, student)
+
+
+def run(*command: str, at: Path, timeout: float = 280, **variables: str) -> str:
+    """What a command as people type it says; the environment itself is not activated, as in a Makefile."""
+    own = {**os.environ, "PATH": os.defpath, "PYTHONPATH": os.pathsep.join([str(ROOT / "assignments"), str(ROOT)])}
+    program, *arguments = command
+    done = subprocess.run(
+        [PROGRAMS / program, *arguments],
+        cwd=at,
+        env={**own, "JUPYTER_CONFIG_DIR": str(at.parent / "jupyter"), **variables},
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout + done.stderr
 
 
 def _run(command: type[Any], course: Path, student: str = "*", notebook: str | None = None) -> None:
@@ -102,6 +125,15 @@ def hand_in(course: Path, student: str, files: Mapping[str, Any]) -> Path:
         data = content if isinstance(content, bytes) else json.dumps(content).encode("utf-8")
         (folder / name).write_bytes(data)
     return folder
+
+
+def zipped(files: Mapping[str, Any]) -> bytes:
+    """An archive of notebooks, by path."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, content in files.items():
+            archive.writestr(name, json.dumps(content))
+    return packed.getvalue()
 
 
 def points(notebook: str) -> float:

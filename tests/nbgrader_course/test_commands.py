@@ -4,32 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.nbgrader_course.conftest import NAME, NOTEBOOKS
-from tests.nbgrader_course.courses import LAB, ROOT, changed, gradebook, hand_in, new, right
-
-PROGRAMS = Path(sys.executable).parent
-
-
-def run(*command: str, at: Path, **variables: str) -> str:
-    """What a command of this environment says; the environment itself is not activated, as in a Makefile."""
-    own = {**os.environ, "PATH": os.defpath, "PYTHONPATH": os.pathsep.join([str(ROOT / "assignments"), str(ROOT)])}
-    program, *arguments = command
-    done = subprocess.run(
-        [PROGRAMS / program, *arguments],
-        cwd=at,
-        env={**own, "JUPYTER_CONFIG_DIR": str(at.parent / "jupyter"), **variables},
-        capture_output=True,
-        text=True,
-        timeout=280,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+from tests.nbgrader_course.courses import LAB, ROOT, changed, gradebook, hand_in, new, right, run
 
 
 def test_a_course_from_its_release_to_its_feedback(tmp_path: Path) -> None:

@@ -7,15 +7,20 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from nbgrader.apps.api import NbGraderAPI
 
 from autograder import course as courses
 from autograder import results
+from autograder.conventions import timestamp
 from autograder.formats import FormatError, nbgrader_gradebook
-from autograder.formats.nbgrader import export
+from autograder.formats.nbgrader import course_directory, export
 from autograder.policy import Late
 from autograder.result import Result
 from tests.nbgrader_course.conftest import NAME
-from tests.nbgrader_course.courses import LAB, gradebook, new
+from tests.nbgrader_course.courses import LAB, gradebook, hand_in, new, released
+
+#: As nbgrader writes it beside what it collects.
+COLLECTED = "2026-11-13 20:59:00.123456 UTC"
 
 
 @pytest.fixture
@@ -147,6 +152,18 @@ def test_another_version_of_the_course_is_said_and_enters_nothing(graded: Path, 
 def test_a_submission_that_nbgrader_did_not_collect_is_named(graded: Path, fresh: Path) -> None:
     said = list(export(graded, fresh))
     assert "cannot show their notebooks" in said[-1]
+
+
+def test_formgrader_takes_a_submission_for_graded_until_something_newer_lies_there(graded: Path, fresh: Path) -> None:
+    """nbgrader compares the time in its gradebook with the one that was written when the work was collected."""
+    folder = hand_in(fresh, "overflowing", {f"{NAME}.ipynb": released(NAME), "timestamp.txt": COLLECTED.encode()})
+    rewrite(graded, received=timestamp(COLLECTED))
+    list(export(graded, fresh))
+    api = NbGraderAPI(course_directory(fresh))
+    found_there = api.get_submission(LAB, "overflowing")
+    assert (found_there["autograded"], round(found_there["score"], 4)) == (True, found(graded).score)
+    (folder / "timestamp.txt").write_text(COLLECTED.replace("13", "14", 1), encoding="utf-8")
+    assert not api.get_submission(LAB, "overflowing")["autograded"]
 
 
 def test_a_folder_without_results_is_said_in_a_sentence(tmp_path: Path, fresh: Path) -> None:

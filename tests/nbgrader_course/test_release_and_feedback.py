@@ -13,10 +13,10 @@ from autograder import course as courses
 from autograder.release import leaks
 from autograder.release.command import read_masters
 from tests.nbgrader_course.conftest import NAME
-from tests.nbgrader_course.courses import LAB, ROOT, generate_assignment, generate_feedback, new
+from tests.nbgrader_course.courses import LAB, ROOT, generate_assignment, generate_feedback, gradebook, new
 
 
-@pytest.mark.parametrize("name", courses.load(LAB).notebooks)
+@pytest.mark.parametrize("name", courses.load(LAB).all_notebooks)
 def test_generate_assignment_makes_what_autograder_release_made(course: Path, name: str) -> None:
     made = (course / "release" / LAB / f"{name}.ipynb").read_bytes()
     assert made == (ROOT / "release" / LAB / f"{name}.ipynb").read_bytes()
@@ -25,7 +25,16 @@ def test_generate_assignment_makes_what_autograder_release_made(course: Path, na
 def test_nothing_else_of_source_is_released(course: Path) -> None:
     """The masters lie beside the notebooks there, and hold the solutions."""
     released = {path.relative_to(course / "release" / LAB).as_posix() for path in (course / "release").rglob("*.*")}
-    assert released == {f"{name}.ipynb" for name in courses.load(LAB).notebooks}
+    assert released == {f"{name}.ipynb" for name in courses.load(LAB).all_notebooks}
+
+
+def test_a_notebook_that_is_not_graded_is_asked_of_nobody(course: Path) -> None:
+    with gradebook(course) as book:
+        assert book.find_notebook("explorers", LAB).max_score == 0
+    assert (course / "submitted" / "right" / LAB / "explorers.ipynb").is_file()
+    for student in ("right", "untouched"):
+        shown = {path.stem for path in (course / "autograded" / student / LAB).glob("*.ipynb")}
+        assert shown == set(courses.load(LAB).notebooks)
 
 
 def test_what_else_is_released_stays_when_the_notebooks_are_made_anew(tmp_path: Path) -> None:
@@ -33,8 +42,8 @@ def test_what_else_is_released_stays_when_the_notebooks_are_made_anew(tmp_path: 
     shutil.copytree(ROOT / "release", course / "release")
     (course / "release" / LAB / f"{NAME}.ipynb").write_text("{}", encoding="utf-8")
     generate_assignment(course)
-    for path in (ROOT / "release" / LAB).iterdir():
-        assert (course / "release" / LAB / path.name).read_bytes() == path.read_bytes(), path.name
+    for path in (path for path in (ROOT / "release").rglob("*") if path.is_file()):
+        assert (course / path.relative_to(ROOT)).read_bytes() == path.read_bytes(), path.name
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +62,16 @@ def test_a_feedback_page_says_what_the_grader_says(pages: dict[str, str]) -> Non
     assert "Numbers such as 1000, 1001, 1002 come out finite and right." in text
 
 
-def test_a_feedback_page_gives_away_no_hidden_check_and_no_solution(pages: dict[str, str]) -> None:
+def test_every_notebook_has_a_page_that_gives_away_no_hidden_check_and_no_solution(
+    course: Path, pages: dict[str, str]
+) -> None:
     secret = leaks.secrets(ROOT, LAB, read_masters(ROOT, courses.load(LAB)))
-    text = BeautifulSoup(pages["untouched"], "html.parser").get_text()
-    assert "softmax" in text
-    assert leaks.leaks({"feedback.txt": text.encode("utf-8")}, secret) == []
+    for name, part in courses.load(LAB).parts.items():
+        page = (course / "feedback" / "untouched" / LAB / f"{name}.html").read_text(encoding="utf-8")
+        text = BeautifulSoup(page, "html.parser").get_text()
+        for function in (key.partition(".")[2] for key in part.points if not key.endswith(".measured_exponent")):
+            assert function in text, (name, function)
+        assert leaks.leaks({"feedback.txt": text.encode("utf-8")}, secret) == [], name
 
 
 @pytest.mark.parametrize("student", ["overflowing", "attacking"])
