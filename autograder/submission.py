@@ -177,13 +177,14 @@ def _beside(parts: Sequence[Part], chosen: Sequence[Chosen]) -> tuple[dict[str, 
     Deliverables and modules come first, so that a heap of data cannot crowd them out.
     """
     folders = list(dict.fromkeys(one.part.path[:-1] for one in chosen)) or [_common_folder(parts)]
-    named = "\n".join(one.text for one in chosen)
-    wanted = [
-        part
-        for part in sorted(parts, key=_urgency)
-        # A notebook is a file for another one that says ``%run helpers.ipynb``.
-        if part.kind != "folder" and (not _is_opened(part) or (part.name.endswith(".ipynb") and part.name in named))
-    ]
+    graded, text = [one.part for one in chosen], "\n".join(one.text for one in chosen)
+
+    def is_for_another(part: Part) -> bool:
+        """A notebook is a file for one that says ``%run helpers.ipynb``."""
+        return part.name.endswith(".ipynb") and part not in graded and part.name in text
+
+    ordered = sorted(parts, key=_urgency)
+    wanted = [part for part in ordered if part.kind != "folder" and (not _is_opened(part) or is_for_another(part))]
     files: dict[str, bytes] = {}
     left_out: list[str] = []
     for part in wanted[:MAX_TRIED]:

@@ -152,13 +152,14 @@ def test_the_wheel_that_students_install_is_in_what_they_get() -> None:
 def test_every_picture_is_made_by_a_script() -> None:
     scripts = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.py"))
     for picture in (ROOT / "docs" / "images").iterdir():
-        assert picture.name in scripts or f'"{picture.stem}"' in scripts, f"no script in docs/ makes {picture.name}"
+        made = f'"{picture.name}"' in scripts or f'"{picture.stem}"' in scripts
+        assert made, f"no script in docs/ makes {picture.name}"
 
 
 def test_pictures_load_nothing_from_a_network() -> None:
     for picture in (ROOT / "docs" / "images").glob("*.svg"):
         text = picture.read_text(encoding="utf-8")
-        assert not re.search(r"(?:href|src)=|url\(['\"]?https?:|@import", text), picture.name
+        assert not re.search(r"(?:href|src)=\"(?!#)|url\(['\"]?https?:|@import", text), picture.name
 
 
 def test_the_picture_of_the_architecture_is_what_its_script_draws() -> None:
