@@ -95,6 +95,7 @@ def test_a_second_run_grades_nothing_again(handed_in: Path, seed: Path, graded: 
     assert {path: path.stat().st_mtime_ns for path in (graded / "results").iterdir()} == before
 
 
+@pytest.mark.soak
 def test_a_grader_that_is_killed_goes_on_where_it_was(
     handed_in: Path, seed: Path, graded: Path, tmp_path: Path
 ) -> None:

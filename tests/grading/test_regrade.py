@@ -118,6 +118,7 @@ def graded(tmp_path: Path, settings: Settings) -> Path:
     out = tmp_path / "out"
     earlier = dataclasses.replace(settings, kit_version="0.1.0+earlier")
     provenance.record(out, [str(tmp_path / "in")], earlier)
+    provenance.record_kit(out, earlier)
     handed = list(provenance.handed_in(out, settings.course).values())
     for one in handed:
         result = grade.grade_one(one, earlier, None)

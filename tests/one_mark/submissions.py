@@ -65,12 +65,6 @@ def submissions() -> list[Submission]:
     return [*_right(), *_wrong(), *_partial(), *_broken()]
 
 
-def few() -> list[Submission]:
-    """Three of them, for every day."""
-    names = ("right-in-otters-folder", "wrong-step1-softmax", "broken-cut-off")
-    return [one for one in submissions() if one.name in names]
-
-
 @cache
 def worth(notebook: str) -> dict[tuple[str, str], float]:
     """The machine's points of a notebook by step and function, as in ``course.toml``."""

@@ -14,7 +14,6 @@ from tests.one_mark.submissions import (
     LAB_NOTEBOOK,
     MEASURED,
     Submission,
-    few,
     functions,
     submissions,
     worth,
@@ -26,20 +25,13 @@ from tests.one_mark.ways import WAYS, Compared, Comparison, compare, table
 TABLE = Path("build", "one_mark.md")
 
 
-@pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
-    found = compare(submissions(), tmp_path_factory.mktemp("everything"))
+@pytest.fixture(scope="module", params=[pytest.param("all", marks=pytest.mark.soak)])
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
+    """All of them in each of the three ways, which takes minutes."""
+    found = compare(submissions(), tmp_path_factory.mktemp("all"))
     path = find_root() / TABLE
     path.parent.mkdir(exist_ok=True)
     path.write_text(table(found), encoding="utf-8")
-    return found
-
-
-@pytest.fixture(scope="module", params=["few", pytest.param("all", marks=[pytest.mark.soak])])
-def comparison(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Comparison:
-    if request.param == "few":
-        return compare(few(), tmp_path_factory.mktemp("few"))
-    found: Comparison = request.getfixturevalue("everything")
     return found
 
 
@@ -124,8 +116,8 @@ def test_marks_differ_as_the_submissions_do(comparison: Comparison) -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("change", [*CHANGES, "renamed", "byte-order-mark", "module"])
-def test_what_became_of_the_file_costs_nothing_in_any_way(everything: Comparison, change: str) -> None:
-    one = next(one for one in everything.every if one.submission.name == f"broken-{change}")
+def test_what_became_of_the_file_costs_nothing_in_any_way(comparison: Comparison, change: str) -> None:
+    one = next(one for one in comparison.every if one.submission.name == f"broken-{change}")
     for way in WAYS:
         for step, points in worth_of_steps(LAB_NOTEBOOK).items():
             waiting = worth(LAB_NOTEBOOK)[step[1], MEASURED] if step in one.marked[way].waits else 0
