@@ -9,7 +9,7 @@ from textwrap import wrap
 
 from autograder.names import display_name
 from autograder.pages.render import Hint
-from autograder.pages.words import UNDECIDED, WORDING, lost, task_name
+from autograder.pages.words import UNDECIDED, lost, task_name, worded
 from autograder.result import CheckResult, Result
 from autograder.results import Kept, read_all
 from autograder.spelling import clip, spell
@@ -71,7 +71,7 @@ def _chosen(result: Result, check: str | None) -> list[CheckResult]:
 
 
 def _lines(check: CheckResult, hints: Mapping[str, Hint]) -> list[str]:
-    words = WORDING[check.verdict]
+    words = worded(check)
     points = f"{number(check.points)} of {number(check.max_points)} points"
     lines = [
         f"{words.sign} {words.word}: {check.id} ({points})",

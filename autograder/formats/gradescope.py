@@ -20,7 +20,7 @@ from autograder.course import Course, CourseError, ShowChecks
 from autograder.formats import carried
 from autograder.formats.carried import NoMark
 from autograder.names import display_name
-from autograder.pages.words import UNDECIDED, WORDING, task_name
+from autograder.pages.words import UNDECIDED, task_name, worded
 from autograder.result import CheckResult, Result, is_by_person, mark_of
 from autograder.sandbox.launch import NoIsolation
 from autograder.spelling import clip
@@ -98,7 +98,7 @@ def overall(result: Result, handed_in: Iterable[str]) -> Iterator[str]:
 
 def output(check: CheckResult) -> str:
     """What a student reads about one check."""
-    wording = WORDING[check.verdict]
+    wording = worded(check)
     said = [f"{wording.sign} {wording.word}", check.message or UNDECIDED.get(check.verdict, "")]
     if check.verdict == "by_person":
         said.append(BY_HAND.format(points=number(check.max_points)))

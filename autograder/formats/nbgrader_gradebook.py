@@ -22,7 +22,7 @@ from sqlalchemy.exc import SAWarning
 
 from autograder.course import UNITS_PER_POINT, Course, units
 from autograder.formats import FormatError
-from autograder.pages.words import UNDECIDED, WORDING, lost
+from autograder.pages.words import UNDECIDED, lost, worded
 from autograder.result import CheckResult, Result
 from autograder.table import points
 
@@ -156,7 +156,7 @@ def comment_on(checks: Sequence[CheckResult]) -> str:
     for message, its in groupby(checks, key=lambda check: check.message):
         lines = []
         for check in its:
-            wording = WORDING[check.verdict]
+            wording = worded(check)
             end = "" if check.title.endswith((".", "?", "!")) else "."
             lines.append(f"{wording.sign} {wording.word.capitalize()} ({points_of(check)}): {check.title}{end}")
         paragraphs.append("\n\n".join([*lines, *([message] if message else [])]))

@@ -18,7 +18,7 @@ import nbformat
 from autograder.course import ByPerson
 from autograder.formats.nbgrader_gradebook import points_of
 from autograder.notebook_file import Notebook, Shown
-from autograder.pages.words import WORDING
+from autograder.pages.words import worded
 from autograder.result import CheckResult, Result
 from autograder.spelling import spell
 
@@ -115,7 +115,7 @@ def _output(checks: Sequence[CheckResult], message: str | None) -> Any:
     lines = [f"The whole submission: {message}"] if message else []
     items = []
     for check in sorted(checks, key=lambda check: check.verdict == "passed"):
-        wording = WORDING[check.verdict]
+        wording = worded(check)
         head = f"{wording.sign} {wording.word}, {points_of(check)}: {check.title}"
         lines.append(head + (f" {check.message}" if check.message else ""))
         said = f"<br>{escape(check.message)}" if check.message else ""
