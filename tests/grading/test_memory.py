@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 import handmade
+import pytest
 from fake_engine import InThisProcess, Silent, handed, settings
 from rich.console import Console
 
@@ -27,6 +28,7 @@ from autograder.settings import Settings
 ALLOWED = 1.5
 
 
+@pytest.mark.soak
 def test_two_thousand_submissions_need_hardly_more_memory_than_a_hundred(tmp_path: Path) -> None:
     few, many = (most_memory(tmp_path / str(count), count) for count in (100, 2_000))
     assert many < ALLOWED * few, f"{many >> 20} MiB for 2,000 submissions, {few >> 20} MiB for 100"

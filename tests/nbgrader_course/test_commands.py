@@ -12,6 +12,7 @@ from tests.nbgrader_course.conftest import NAME, NOTEBOOKS
 from tests.nbgrader_course.courses import LAB, ROOT, changed, gradebook, hand_in, new, right, run
 
 
+@pytest.mark.soak
 def test_a_course_from_its_release_to_its_feedback(tmp_path: Path) -> None:
     course = new(tmp_path / "course")
     run("nbgrader", "generate_assignment", LAB, at=course)

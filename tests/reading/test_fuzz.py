@@ -57,6 +57,7 @@ def graded(numbers: range, real: Settings, folder: Path) -> list[Result]:
     return [one.result for one in kept]
 
 
+@pytest.mark.soak
 def test_a_few_of_each_kind_get_a_result_from_the_whole_engine(real: Settings, tmp_path: Path) -> None:
     assert {r.submission for r in graded(SAMPLE, real, tmp_path)} == {f"student-{number}" for number in SAMPLE}
 
