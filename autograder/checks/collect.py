@@ -65,9 +65,10 @@ def checks(assignment: str) -> tuple[Check, ...]:
     # What is there by now stays, and need not be walked each time that garbage is looked for: 50 ms of a submission.
     gc.collect()
     gc.freeze()
-    titles = {check.declared.id: check.title for check in found.checks}
+    every = [_check(item) for item in found.items]
+    titles = {check.declared.id: check.title for check in every}
     return tuple(
-        replace(check, needs={name: titles.get(name, name) for name in check.declared.needs}) for check in found.checks
+        replace(check, needs={name: titles.get(name, name) for name in check.declared.needs}) for check in every
     )
 
 
@@ -75,13 +76,14 @@ class _Found:
     """The plugin of pytest that writes down what was collected, and runs nothing."""
 
     def __init__(self) -> None:
-        self.checks: list[Check] = []
+        self.items: list[pytest.Item] = []
 
     def pytest_configure(self, config: pytest.Config) -> None:
         config.addinivalue_line("markers", "declared(declaration): a hidden check")
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        self.checks = [_check(item) for item in items]
+        # What is wrong with one is said later: pytest would keep the sentence to itself.
+        self.items = list(items)
 
     def pytest_runtestloop(self) -> bool:
         return True
