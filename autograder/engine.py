@@ -21,6 +21,7 @@ from autograder.measured.student import Measure
 from autograder.names import display_name
 from autograder.result import Result
 from autograder.sandbox import launch
+from autograder.sandbox.core import one_core
 from autograder.sandbox.fork import Sandbox
 from autograder.sandbox.session import CellProblem, Session
 from autograder.settings import Settings
@@ -92,6 +93,11 @@ class Again:
 
 def grade(submission: Submission, settings: Settings, again: Again | None = None) -> Result:
     """The result of one submission. Nothing that it holds raises; ``launch.NoIsolation`` may be raised."""
+    with one_core():
+        return _grade(submission, settings, again)
+
+
+def _grade(submission: Submission, settings: Settings, again: Again | None) -> Result:
     start, spent = time.perf_counter(), time.process_time()
     under, course = isolation(settings), settings.course
     outcomes: list[Outcome] = []

@@ -201,14 +201,15 @@ class Lab:
                 seen.add(ANOTHER_PROCESS)
         return answer, sorted(seen)
 
-    def timed(self, name: str, *args: Kept) -> Timed:
-        """One call, and what it gave (of a pair the first), which stays there.
+    def timed(self, name: str, *args: np.ndarray[Any, Any]) -> Timed:
+        """One call, and what it gave (of a pair the first), which stays there until the next timed call.
 
         Its seconds are the kernel's count of its CPU time, or this side's clock where that shows less: time in which
         other processes had the core is not the submission's, and no clock of its own is asked.
         """
+        self._request(lambda n: wire.Prepare(n, [self._encode(a) for a in args]))
         began, start = self._transport.spent(), time.perf_counter()
-        output = self._call(name, None, args, {}, want="first")
+        output = self._call(name, None, (), {}, want="timed")
         elapsed = time.perf_counter() - start
         ended = self._transport.spent()
         if not isinstance(output, Remote):

@@ -113,9 +113,10 @@ class Call(msgspec.Struct, tag="call"):
     """Call a global name, or (with ``attribute``) a method of the object behind a handle.
 
     ``want``: ``value``; ``watched``, the value too, while ``watcher`` (a function of the oracle, by number) hears the
-    names of the library functions that run; ``first``, a handle of (the first part of) the result, for timing;
-    ``device``, a handle of a bench for it on the device that is named. ``owner``: functions of the oracle with this
-    number and up to ``FUNCTIONS`` more belong to the check that calls; all others belong to one that is over.
+    names of the library functions that run; ``timed``, a handle of (the first part of) the result, with the arguments
+    of the ``Prepare`` before it; ``device``, a handle of a bench for it on the device that is named. ``owner``:
+    functions of the oracle with this number and up to ``FUNCTIONS`` more belong to the check that calls; all others
+    belong to one that is over.
     """
 
     id: int
@@ -141,6 +142,14 @@ class Keep(msgspec.Struct, tag="keep"):
 
     id: int
     value: Value
+
+
+class Prepare(msgspec.Struct, tag="prepare"):
+    """Arguments of the next timed call: handing them over is no part of its time. What the last one had and gave is
+    forgotten."""
+
+    id: int
+    args: list[Value]
 
 
 class Fill(msgspec.Struct, tag="fill"):
@@ -194,7 +203,7 @@ class Callback(msgspec.Struct, tag="callback"):
     kwargs: dict[str, Value]
 
 
-Request = Files | Run | Call | Get | Keep | Fill | Bind | Answer
+Request = Files | Run | Call | Get | Keep | Prepare | Fill | Bind | Answer
 Reply = Return | Failure | Callback
 
 _encoder = msgspec.msgpack.Encoder()

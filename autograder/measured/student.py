@@ -85,7 +85,7 @@ class Measure:
         if self.lab is None:
             raise RuntimeError("measured outside of a check")
         inputs, before, self._last = self._inputs(n), self._last, None
-        timed = self.lab.timed("attention", *[self.lab.kept(a) for a in inputs])
+        timed = self.lab.timed("attention", *inputs)
         if before is not None:
             _nothing_beside(timed.began - before.timed.ended, timed.seconds)
         self._last = _Call(n, inputs, timed)
@@ -96,7 +96,7 @@ class Measure:
         if self._reference is None:
             self._reference = self._start(_reference_session(self._sandbox), 60)
         lab = self._reference
-        return lab.timed("attention", *[lab.kept(a) for a in self._inputs(n)]).seconds
+        return lab.timed("attention", *self._inputs(n)).seconds
 
     def spot_check(self, n: int) -> bool:
         """Whether eight rows of what the last ``student(n)`` gave are right: fast and wrong measures nothing."""

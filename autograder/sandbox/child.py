@@ -70,6 +70,10 @@ class Runner:
     ) -> None:
         self.namespace, self.channel, self.run_cell = namespace, channel, run_cell
         self.objects: dict[int, Any] = {}
+        self.handles = 0
+        # The arguments of a timed call, and the handle of what it gave.
+        self.prepared: list[Any] = []
+        self.timed = 0
         self.replaced: dict[str, Any] = {}
         # One exchange at a time: functions of the oracle may be called from any thread of the student's.
         self.lock = threading.RLock()
@@ -116,6 +120,10 @@ class Runner:
             return self.encode(found if request.attribute is None else getattr(found, request.attribute))
         if isinstance(request, wire.Keep):
             return self.handle(self.decode(request.value))
+        if isinstance(request, wire.Prepare):
+            self.objects.pop(self.timed, None)
+            self.prepared = [self.decode(value) for value in request.args]
+            return None
         if isinstance(request, wire.Fill):
             self.objects[request.handle][...] = request.value
             return None
@@ -153,12 +161,14 @@ class Runner:
                 # Making data of the result is watched too: a lazy object cannot put the work off.
                 with forbidden.watch(lambda name: self.call_back(request.watcher, None, (name,), {})):
                     return self.encode(function(*args, **kwargs))
-            result = function(*args, **kwargs)
-            if request.want == "first":
+            if request.want == "timed":
+                result = function(*self.prepared)
                 # What is timed includes making arrays of the result: a lazy object cannot put the work off.
                 parts = [_asarray(part) for part in (result if _is_sequence(result) and len(result) < 5 else [result])]
-                return self.handle(parts[0])
-            return self.encode(result)
+                handle = self.handle(parts[0])
+                self.timed = handle.id
+                return handle
+            return self.encode(function(*args, **kwargs))
 
     def bind(self, request: wire.Bind) -> None:
         if request.value is not None:
@@ -198,9 +208,9 @@ class Runner:
     def handle(self, found: Any) -> wire.Handle:
         if len(self.objects) >= _MAX_HANDLES:
             raise wire.WireError("far too many objects")
-        number = len(self.objects) + 1
-        self.objects[number] = found
-        return wire.Handle(number, type(found).__name__[:100])
+        self.handles += 1
+        self.objects[self.handles] = found
+        return wire.Handle(self.handles, type(found).__name__[:100])
 
     def decode(self, value: wire.Value) -> Any:
         """A value of the oracle as the student's code sees it."""

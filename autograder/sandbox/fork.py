@@ -244,7 +244,9 @@ class Sandbox:
             ours, theirs = socket.socketpair()
             lifeline, keeper_end = socket.socketpair()
             home = launch.fresh_home(self._folder, self._user)
-            request = json.dumps({"home": home} if home else {}).encode()
+            # The fork keeps to the cores of whoever asks for it, wherever the warm parent was started.
+            wanted = {"cores": sorted(os.sched_getaffinity(0)), **({"home": home} if home else {})}
+            request = json.dumps(wanted).encode()
             try:
                 socket.send_fds(self._control, [request], [theirs.fileno(), keeper_end.fileno()])
             except OSError:

@@ -85,11 +85,6 @@ def _descriptors(process: int) -> int:
         return 0
 
 
-def spent(own: int) -> float:
-    """CPU seconds of everything below the keeper, as the kernel counts them; nothing in there can stop this clock."""
-    return sum(_clock(process) + _ended_children(process) for process in _tree(own) if process != own)
-
-
 def _clock(process: int) -> float:
     """CPU seconds of all its threads, to the nanosecond (clock_getcpuclockid)."""
     try:
@@ -134,7 +129,8 @@ def _signal(processes: list[int], number: signal.Signals) -> None:
 
 
 class Others:
-    """What the runner started: stopped while a call is watched, so that only the runner can do the work of that call.
+    """What the runner started: counted together with it, and stopped while a call is watched, so that only the runner
+    can do the work of that call.
 
     The runner could wake it again, or start more: that shows in CPU time, which is the kernel's count.
     """
@@ -144,6 +140,11 @@ class Others:
         self._last, self._found = b"", list[int]()
         self._held: dict[int, float] = {}
         self._together = 0.0
+
+    def spent(self) -> float:
+        """CPU seconds of the runner and all that it started, as the kernel counts them; nothing in there can stop this
+        clock."""
+        return _clock(self._runner) + self._spent(self._now())
 
     def hold(self) -> None:
         """Stop all of it."""
@@ -175,7 +176,7 @@ class Others:
         return self._found
 
     def _spent(self, others: list[int]) -> float:
-        """CPU seconds of all of it, ended or not."""
+        """CPU seconds of all that was started, ended or not."""
         ended = _ended_children(self._runner)
         return ended + sum(_clock(process) + _ended_children(process) for process in others)
 
@@ -217,7 +218,7 @@ def keep(runner: int, lifeline: socket.socket, options: dict[str, Any]) -> None:
             if order == b"i":
                 os.kill(runner, signal.SIGINT)
             elif order == b"t":
-                lifeline.sendall(struct.pack(">d", spent(own)))
+                lifeline.sendall(struct.pack(">d", others.spent()))
             elif order == b"h":
                 others.hold()
                 lifeline.sendall(struct.pack(">d", 0))

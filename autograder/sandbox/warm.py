@@ -177,6 +177,7 @@ def fork_submission(
     try:
         control.close()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        os.sched_setaffinity(0, options["cores"])
         lifeline = socket.socket(fileno=lifeline_end)
         _libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         if options["isolation"] == "bubblewrap":
@@ -235,8 +236,8 @@ def main() -> None:
         message, descriptors, _flags, _address = socket.recv_fds(control, 4096, 2)
         if not message:
             return
-        home = json.loads(message)
-        fork_submission(control, descriptors[0], descriptors[1], shell, namespace, {**options, **home})
+        wanted = json.loads(message)
+        fork_submission(control, descriptors[0], descriptors[1], shell, namespace, {**options, **wanted})
 
 
 if __name__ == "__main__":

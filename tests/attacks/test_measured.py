@@ -36,15 +36,16 @@ def attention(Q, K, V, mask=None):
 """
 BEFOREHAND = """
 runner = next(found for found in gc.get_objects() if type(found).__name__ == "Runner")
-handle, arrays, answers = runner.handle, [], []
-def early(found):
+decode, arrays, answers = runner.decode, [], []
+def early(value):
+    found = decode(value)
     if isinstance(found, np.ndarray) and found.ndim == 2:
         arrays.append(found)
-        if len(arrays) % 4 == 3:
+        if len(arrays) % 3 == 0:
             burn(0.3)
             answers.append(right(*arrays[-3:]))
-    return handle(found)
-runner.handle = early
+    return found
+runner.decode = early
 def attention(Q, K, V, mask=None):
     return answers[-1]
 """
