@@ -23,6 +23,7 @@ NOT_WRITTEN = "This function is not written yet"
 MAX_NESTING = 12
 #: Calls back from one call of the submission. The most that honest code makes is a few thousand.
 MAX_CALLBACKS = 50_000
+_AS_IT_IS = frozenset({type(None), bool, str, float, wire.Array, wire.Integer, wire.Handle})
 #: What stands among the library functions that ran where a process beside the submission's own did.
 ANOTHER_PROCESS = "another process"
 
@@ -201,13 +202,14 @@ class Lab:
                 seen.add(ANOTHER_PROCESS)
         return answer, sorted(seen)
 
-    def timed(self, name: str, *args: np.ndarray[Any, Any]) -> Timed:
-        """One call, and what it gave (of a pair the first), which stays there until the next timed call.
+    def timed(self, name: str, n: int, seed: int) -> Timed:
+        """One call with the inputs ``measured.inputs.one_head(n, seed, 0)``, and what it gave (of a pair the first),
+        which stays there until the next timed call.
 
         Its seconds are the kernel's count of its CPU time, or this side's clock where that shows less: time in which
         other processes had the core is not the submission's, and no clock of its own is asked.
         """
-        self._request(lambda n: wire.Prepare(n, [self._encode(a) for a in args]))
+        self._request(lambda number: wire.Prepare(number, n, seed))
         began, start = self._transport.spent(), time.perf_counter()
         output = self._call(name, None, (), {}, want="timed")
         elapsed = time.perf_counter() - start
@@ -289,8 +291,8 @@ class Lab:
                 if callback.method not in stand_in.methods:
                     raise AttributeError(callback.method[:100])
                 function = getattr(function, callback.method)
-            args = [self._decode(a) for a in callback.args]
-            kwargs = {k: self._decode(v) for k, v in callback.kwargs.items()}
+            args = list(map(self._decode, callback.args))
+            kwargs = {k: self._decode(v) for k, v in callback.kwargs.items()} if callback.kwargs else {}
             with np.errstate(all="ignore"):
                 result = function(*args, **kwargs)
             return wire.Answer(callback.id, self._encode(result))
@@ -303,9 +305,14 @@ class Lab:
 
     # ---- values
     def _encode(self, value: Any) -> wire.Value:
+        kind = type(value)
+        if kind is np.ndarray:
+            return wire.array_to_wire(value)
+        if kind in _AS_IT_IS or (kind is int and -(2**63) <= value < 2**63):
+            return value  # type: ignore[no-any-return]
         if isinstance(value, np.generic):
             value = value.item()  # np.float64 is a float too, and no plain one
-        if value is None or isinstance(value, (bool, str, float, wire.Array, wire.Integer, wire.Handle)):
+        if isinstance(value, (bool, str, float)):
             return value
         if isinstance(value, int):
             return value if -(2**63) <= value < 2**63 else wire.Integer(format(value, "x"))

@@ -29,7 +29,8 @@ MAX_VALUES = 300_000
 FUNCTIONS = 2**32
 
 LENGTH = _Packing(">I")
-DTYPES = frozenset(np.dtype(c).str for c in "?bBhHiIqQefd")
+_DTYPE = {np.dtype(c).str: np.dtype(c) for c in "?bBhHiIqQefd"}
+DTYPES = frozenset(_DTYPE)
 
 
 class WireError(Exception):
@@ -145,11 +146,12 @@ class Keep(msgspec.Struct, tag="keep"):
 
 
 class Prepare(msgspec.Struct, tag="prepare"):
-    """Arguments of the next timed call: handing them over is no part of its time. What the last one had and gave is
-    forgotten."""
+    """Make the inputs of the next timed call (``measured.inputs.one_head``), which is no part of its time; what the
+    last one had and gave is forgotten."""
 
     id: int
-    args: list[Value]
+    n: int
+    seed: int
 
 
 class Fill(msgspec.Struct, tag="fill"):
@@ -230,10 +232,10 @@ def unpack_reply(body: bytes) -> Reply:
         reply = _replies.decode(body)
     except (msgspec.DecodeError, RecursionError, MemoryError, ValueError) as error:
         raise WireError("not a message of this protocol") from error
-    if isinstance(reply, Return):
-        _count([reply.value])
-    elif isinstance(reply, Callback):
+    if isinstance(reply, Callback):
         _count([*reply.args, *reply.kwargs.values()])
+    elif isinstance(reply, Return) and isinstance(reply.value, (Sequence, Mapping)):
+        _count([reply.value])
     return reply
 
 
@@ -255,7 +257,8 @@ def array_to_wire(array: np.ndarray[Any, Any], layout: str = "c") -> Array:
     plain = np.asarray(array)
     if plain.dtype.kind == "f" and plain.dtype.itemsize > 8:
         plain = plain.astype(np.float64)
-    plain = plain.astype(plain.dtype.newbyteorder("="), copy=False)
+    if not plain.dtype.isnative:
+        plain = plain.astype(plain.dtype.newbyteorder("="))
     if plain.dtype.str not in DTYPES:
         raise WireError(f"an array of {plain.dtype} is not a real numeric array")
     if plain.nbytes > MAX_FRAME:
@@ -269,7 +272,7 @@ def array_from_wire(wire: Array) -> np.ndarray[Any, Any]:
         raise WireError("an array of a dtype that is not numeric")
     if len(wire.shape) > MAX_AXES or any(n < 0 or n > 2**40 for n in wire.shape):
         raise WireError("an array of an impossible shape")
-    dtype = np.dtype(wire.dtype)
+    dtype = _DTYPE[wire.dtype]
     if math.prod(wire.shape) * dtype.itemsize != len(wire.data):
         raise WireError("an array whose shape and size do not agree")
     if not wire.data:

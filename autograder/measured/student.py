@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,7 +53,7 @@ BESIDE = (
 
 class _Call(NamedTuple):
     n: int
-    inputs: list[np.ndarray[Any, Any]]
+    seed: int
     timed: Timed
 
 
@@ -62,7 +62,7 @@ class _ReferenceCell:
 
 
 class Measure:
-    """Seconds of single calls on fresh float32 inputs of shape (n, 64), which are made before the clock starts.
+    """Seconds of single calls on fresh float32 inputs of shape (n, 64), made from a seed before the clock starts.
 
     ``lab`` is set by the fixture. ``submission`` and ``gpu_sandbox`` are used under ``--device cuda`` only: there
     the cells run once more, in a sandbox that can reach the GPU and whose end costs nothing else.
@@ -84,11 +84,11 @@ class Measure:
         """Seconds of one call of the submission's ``attention``. Raises ``Inconclusive`` where it works in between."""
         if self.lab is None:
             raise RuntimeError("measured outside of a check")
-        inputs, before, self._last = self._inputs(n), self._last, None
-        timed = self.lab.timed("attention", *inputs)
+        seed, before, self._last = self._fresh(), self._last, None
+        timed = self.lab.timed("attention", n, seed)
         if before is not None:
             _nothing_beside(timed.began - before.timed.ended, timed.seconds)
-        self._last = _Call(n, inputs, timed)
+        self._last = _Call(n, seed, timed)
         return timed.seconds
 
     def reference(self, n: int) -> float:
@@ -96,13 +96,13 @@ class Measure:
         if self._reference is None:
             self._reference = self._start(_reference_session(self._sandbox), 60)
         lab = self._reference
-        return lab.timed("attention", *self._inputs(n)).seconds
+        return lab.timed("attention", n, self._fresh()).seconds
 
     def spot_check(self, n: int) -> bool:
         """Whether eight rows of what the last ``student(n)`` gave are right: fast and wrong measures nothing."""
         if self.lab is None or self._last is None or self._last.n != n:
             return False
-        (queries, keys, values), timed = self._last.inputs, self._last.timed
+        (queries, keys, values), timed = one_head(n, self._last.seed, 0), self._last.timed
         found = timed.output.get_whole()
         _nothing_beside(self.lab.spent() - timed.ended, timed.seconds)
         if not isinstance(found, np.ndarray) or found.shape != values.shape or found.dtype.kind != "f":
@@ -139,8 +139,8 @@ class Measure:
         self._sessions.append(session)
         return Lab(self._open.enter_context(session), seconds=seconds)
 
-    def _inputs(self, n: int) -> list[np.ndarray[Any, Any]]:
-        return [*one_head(n, int(self._rng.integers(2**31)), 0)]
+    def _fresh(self) -> int:
+        return int(self._rng.integers(2**31))
 
     def __enter__(self) -> Measure:
         return self

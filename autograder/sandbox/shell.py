@@ -59,6 +59,11 @@ class Shell(InteractiveShell):
     def ask_exit(self) -> None:
         """After ``exit()`` Jupyter runs the cell to its end; here the cells after it run too."""
 
+    def should_run_async(self, raw_cell: str, **known: Any) -> bool:
+        """IPython compiles each cell once more to find out. What is asynchronous says so."""
+        said = "await" in raw_cell or "async" in raw_cell
+        return said and bool(super().should_run_async(raw_cell, **known))
+
     def transform_cell(self, raw_cell: str) -> str:
         """Only what is not Python yet goes through IPython's own transformation: it takes 0.1 s for 250 lines."""
         try:

@@ -98,24 +98,28 @@ class _SocketChannel:
         from autograder import wire
 
         self._wire = wire
-        self._receive, self._send = connection.recv_into, connection.sendall
+        self._receive, self._send = connection.recv, connection.sendall
+        self._buffer = bytearray()
 
     def send(self, message: Any) -> None:
         self._send(self._wire.pack(message))
 
     def receive(self) -> Any:
-        length = self._wire.LENGTH.unpack(self._exactly(self._wire.LENGTH.size))[0]
+        size = self._wire.LENGTH.size
+        length = self._wire.LENGTH.unpack(self._exactly(size))[0]
         return self._wire.unpack_request(self._exactly(length))
 
-    def _exactly(self, size: int) -> bytearray:
-        data = bytearray(size)
-        view = memoryview(data)
-        while view:
-            got = self._receive(view)
+    def _exactly(self, size: int) -> bytes:
+        buffer = self._buffer
+        while len(buffer) < size:
+            # A small frame comes in one piece, with its length.
+            got = self._receive(max(2**14, min(size - len(buffer), 2**20)))
             if not got:
                 os._exit(0)
-            view = view[got:]
-        return data
+            buffer += got
+        found = bytes(buffer[:size])
+        del buffer[:size]
+        return found
 
 
 def close_all_but(wire: int) -> None:
