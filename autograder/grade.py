@@ -171,15 +171,22 @@ def work_through(
     ``write``: how answers that came in together get there, by default as files.
     """
     running: dict[Future[Result | None], tuple[Job, int, Result | None, float]] = {}
-    while queue or running:
+    new: list[tuple[Job, Result]] = []
+    while queue or running or new:
         # Asked also when nothing is left to give: a cluster looks then for workers in the place of lost ones.
         while workers.free() and queue:
             job, attempt = queue.popleft()
             kept = _reusable(out, job, workers)
             future = workers.submit(job.handed, settings, kept.digest if kept else None)
             running[future] = (job, attempt, kept, time.monotonic())
-        new: list[tuple[Job, Result]] = []
-        for future in workers.answered():
+        # Only now, so that no worker waits for the disk.
+        (write or write_together)(out, new)
+        for job, result in new:
+            summary.count(job, result)
+            summary.graded += 1
+            report.finished(result)
+        new = []
+        for future in workers.answered() if running else ():
             job, attempt, kept, since = running.pop(future)
             died, error = workers.take_back(future), future.exception()
             if died and attempt < ATTEMPTS:
@@ -196,11 +203,6 @@ def work_through(
             elif result is not None:
                 result = msgspec.structs.replace(result, submission=job.name)
                 new.append((job, settle(result, settings.course, job.handed)))
-        (write or write_together)(out, new)
-        for job, result in new:
-            summary.count(job, result)
-            summary.graded += 1
-            report.finished(result)
 
 
 def write_together(out: Path, new: Sequence[tuple[Job, Result]]) -> None:
