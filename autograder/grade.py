@@ -181,10 +181,10 @@ def work_through(
             running[future] = (job, attempt, kept, time.monotonic())
         # Only now, so that no worker waits for the disk.
         (write or write_together)(out, new)
-        for job, result in new:
-            summary.count(job, result)
+        for job, made in new:
+            summary.count(job, made)
             summary.graded += 1
-            report.finished(result)
+            report.finished(made)
         new = []
         for future in workers.answered() if running else ():
             job, attempt, kept, since = running.pop(future)

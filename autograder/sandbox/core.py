@@ -18,7 +18,9 @@ from collections.abc import Iterator
 #: kernel does not move away: another container's grader, which cannot be seen from here.
 CROWDED = 0.25
 
-#: The core of this process, by a name without a file that the kernel gives to one process and takes back at its end.
+#: Without a file: the kernel gives a name to one process, and takes it back at its end.
+NAME = "\0attnlab-core-{core}"
+#: The core of this process, and its claim to it.
 _claim: tuple[int, socket.socket] | None = None
 
 
@@ -51,7 +53,7 @@ def _claim_one(allowed: set[int]) -> tuple[int, socket.socket] | None:
     for core in random.SystemRandom().sample(sorted(allowed), len(allowed)):
         claim = socket.socket(socket.AF_UNIX)
         try:
-            claim.bind(f"\0attnlab-core-{core}")
+            claim.bind(NAME.format(core=core))
         except OSError:
             claim.close()
             continue

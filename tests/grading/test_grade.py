@@ -7,14 +7,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import fake_engine
 import psutil
 import pytest
-from fake_engine import Silent, handed, settings, starts
+from fake_engine import InThisProcess, Silent, handed, settings, starts
 
 from autograder import grade, results
+from autograder.result import Result
 from autograder.sandbox import gpu
 from autograder.settings import Settings
 
@@ -102,6 +104,23 @@ def test_a_result_of_somebody_else_under_one_s_file_name_is_not_taken_over(out: 
 def test_two_submissions_of_one_name_keep_a_result_each(out: Path, usual: Settings) -> None:
     run(["ada", "ada", "Ada"], usual, out)
     assert sorted(names_in(out)) == ["Ada", "ada", "ada (2)"]
+
+
+def test_a_worker_has_its_next_submission_before_the_disk_has_the_result_of_the_last(
+    out: Path, usual: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[tuple[list[str], int]] = []
+    write = grade.write_together
+
+    def look(folder: Path, new: Sequence[tuple[grade.Job, Result]]) -> None:
+        found.append(([job.name for job, _ in new], len(starts())))
+        write(folder, new)
+
+    monkeypatch.setattr(grade, "write_together", look)
+    report = Silent()
+    grade.run(handed(["ada", "bob"]), usual, out, workers=InThisProcess(1, fake_engine.work), report=report)
+    assert (["ada"], 2) in found
+    assert names_in(out) == ["ada", "bob"]
 
 
 def test_a_worker_that_dies_is_replaced_and_the_submission_tried_once_more(out: Path, usual: Settings) -> None:
