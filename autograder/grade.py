@@ -24,7 +24,7 @@ from autograder import marks, results
 from autograder.adjust import settle
 from autograder.course import signatures
 from autograder.discover import Handed
-from autograder.names import display_name, result_file_stem
+from autograder.names import display_name, result_file_stem, same_file
 from autograder.result import Result, spoilt
 from autograder.settings import Settings
 from autograder.spelling import spell
@@ -114,7 +114,7 @@ def jobs(handed: Sequence[Handed]) -> list[Job]:
             name = f"{plain} ({number})"
         names.add(name)
         stem = result_file_stem(name, stems)
-        stems.add(stem)
+        stems.add(same_file(stem))
         planned.append(Job(name, stem, one))
     return planned
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Container
 
 #: Characters of a name that a message or a terminal line shows; the rest is replaced by an ellipsis.
 SHOWN_CHARACTERS = 120
@@ -42,8 +42,9 @@ def display_name(name: str) -> str:
     return shown if len(shown) <= SHOWN_CHARACTERS else shown[: SHOWN_CHARACTERS - 1] + "…"
 
 
-def result_file_stem(name: str, taken: Collection[str] = ()) -> str:
-    """A file stem for the results of ``name``: safe everywhere, at most 100 bytes, none of ``taken``.
+def result_file_stem(name: str, taken: Container[str] = ()) -> str:
+    """A file stem for the results of ``name``: safe everywhere, at most 100 bytes, with a ``same_file`` that is none of
+    ``taken``.
 
     A name that is safe as it is stays as it is. One that had to be changed gets eight hex digits of its hash,
     so that two names never meet in one file and the same name finds its file again. Stems differ by more than
@@ -53,19 +54,18 @@ def result_file_stem(name: str, taken: Collection[str] = ()) -> str:
     plain = unicodedata.normalize("NFC", name)
     safe = re.sub(r"_{2,}", "_", "".join(c if c.isalnum() or c in "-_. ()+" else "_" for c in plain))
     safe = safe.strip(" .").lstrip("-") or "submission"
-    used = {_same_file(stem) for stem in taken}
     fits = safe == name and len(safe.encode()) <= STEM_BYTES and safe.split(".")[0].lower() not in _RESERVED
-    if fits and _same_file(safe) not in used:
+    if fits and same_file(safe) not in taken:
         return safe
     digest = hashlib.sha256(name.encode()).hexdigest()
     for digits in (8, 16, 64):
         stem = f"{_cut(safe, STEM_BYTES - 1 - digits)}-{digest[:digits]}"
         if stem.split(".")[0].lower() in _RESERVED:
             stem = f"_{stem}"
-        if _same_file(stem) not in used:
+        if same_file(stem) not in taken:
             return stem
     number = 2
-    while _same_file(f"{digest}-{number}") in used:
+    while same_file(f"{digest}-{number}") in taken:
         number += 1
     return f"{digest}-{number}"
 
@@ -77,7 +77,7 @@ def _visible(character: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def _same_file(stem: str) -> str:
+def same_file(stem: str) -> str:
     """What a file system that ignores case and composition compares."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFKC", stem).casefold())
 

@@ -13,5 +13,5 @@ from autograder.cli import main
 PICTURE = Path(__file__).parent / "images" / "many.svg"
 
 if __name__ == "__main__":
-    sys.argv = ["autograder", "bench", "many", "--submissions", "3000", "--svg", str(PICTURE)]
+    sys.argv = ["autograder", "bench", "many", "--svg", str(PICTURE)]
     main()

@@ -181,7 +181,10 @@ def fork_submission(
     try:
         control.close()
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        os.sched_setaffinity(0, options["cores"])
+        try:
+            os.sched_setaffinity(0, options["cores"])
+        except OSError:
+            pass  # it is slower on another core, and nothing else
         lifeline = socket.socket(fileno=lifeline_end)
         _libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         if options["isolation"] == "bubblewrap":

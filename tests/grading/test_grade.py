@@ -15,7 +15,7 @@ import psutil
 import pytest
 from fake_engine import InThisProcess, Silent, handed, settings, starts
 
-from autograder import grade, results
+from autograder import grade, names, results
 from autograder.result import Result
 from autograder.sandbox import gpu
 from autograder.settings import Settings
@@ -99,6 +99,13 @@ def test_a_result_of_somebody_else_under_one_s_file_name_is_not_taken_over(out: 
     summary, _ = run(["ada"], usual, out)
     assert summary.graded == 1
     assert names_in(out) == ["ada"]
+
+
+def test_fifty_thousand_names_take_no_longer_each_than_ten(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    monkeypatch.setattr(names, "same_file", lambda stem: calls.append(stem) or stem.casefold())
+    assert len({job.stem for job in grade.jobs(handed([f"student {i}" for i in range(2000)]))}) == 2000
+    assert len(calls) == 2000
 
 
 def test_two_submissions_of_one_name_keep_a_result_each(out: Path, usual: Settings) -> None:
