@@ -201,6 +201,9 @@ def bench(
     busy: Annotated[bool, typer.Option("--busy", help="measured: keep every core busy meanwhile.")] = False,
     copies: Annotated[int, typer.Option(min=1, help="grade, peers: how many submissions.")] = 20,
     rounds: Annotated[int, typer.Option(min=1, help="peers: how often each has its turn.")] = 3,
+    experiments: Annotated[
+        bool, typer.Option("--experiments", help="peers: nbgrader and Otter run every cell, as they do.")
+    ] = False,
     svg: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="peers, many: a picture of the figures.")] = None,
     costs_from: Annotated[
         Path | None, typer.Option("--from", metavar="DIR", help="many: results to take the costs from.")
@@ -248,7 +251,7 @@ def bench(
             if figures in (Figures.ALL, Figures.GRADE):
                 tables.append(grading.grading(settings, copies, (1, 2), console))
             if figures is Figures.PEERS:
-                comparison = peers.peers(settings, copies, rounds, console)
+                comparison = peers.peers(settings, copies, rounds, console, experiments=experiments)
                 tables.append(shown.table(comparison))
             if figures is Figures.MANY:
                 tables += many_shown.many(settings, costs_from, costs, submissions, svg, console)

@@ -23,7 +23,7 @@ from rich.console import Console
 from autograder import results
 from autograder.bench import grading, processes
 from autograder.bench.processes import Cost, Failed
-from autograder.bench.stock import Stock, environment, module
+from autograder.bench.stock import Stock, module
 from autograder.bench.turns import Figures, Grader, Report, compare
 from autograder.settings import Settings
 from autograder.workers import cores
@@ -44,15 +44,16 @@ class Comparison:
     found: dict[str, list[Figures]]
 
 
-def peers(settings: Settings, copies: int, rounds: int, console: Console) -> Comparison:
+def peers(settings: Settings, copies: int, rounds: int, console: Console, *, experiments: bool = False) -> Comparison:
     """The comparison on the first notebook of an assignment, with every peer that is installed.
 
-    ``copies`` is how many submissions the larger run of a turn has, more than there are cores. Raises ``Failed``.
+    ``copies`` is how many submissions the larger run of a turn has, more than there are cores. ``experiments``: the
+    peers run those of the lab. Raises ``Failed``.
     """
     few = cores()
     if copies <= few:
         raise Failed(f"{copies} submissions on {few} cores cannot tell the start from the work. Ask for more copies.")
-    stock = Stock(settings.assignment, settings.course.notebooks[0])
+    stock = Stock(settings.assignment, settings.course.notebooks[0], experiments=experiments)
     with tempfile.TemporaryDirectory(prefix="attnlab-bench-") as name, Report(3 * rounds, console) as report:
         graders: list[Grader] = [Ours(settings, stock, few, copies, Path(name, "ours"))]
         for peer in (Nbgrader, Otter):
@@ -104,7 +105,8 @@ class Nbgrader:
         with _fresh(self._folder / "run") as here:
             shutil.copytree(self._released, here, dirs_exist_ok=True)
             grading.hand_in(here / "submitted", self._stock.name, self._stock.right(), copies, below=lab)
-            cost = processes.run([*module("nbgrader"), "autograde", lab], folder=here, environment=environment(here))
+            command = [*module("nbgrader"), "autograde", lab]
+            cost = processes.run(command, folder=here, environment=self._stock.environment(here))
             with Gradebook(f"sqlite:///{here / 'gradebook.db'}") as gradebook:
                 marks = [float(one["score"]) for one in gradebook.submission_dicts(lab)]
         _expect(self.name, marks, copies, sum(self._stock.points.values()))
@@ -128,7 +130,8 @@ class Otter:
                 book = here / f"{self._stock.name}.ipynb"
                 book.write_text(self._stock.right(), encoding="utf-8")
                 words = ["run", "--autograder", str(self._archive), "--output-dir", str(here), str(book)]
-                cost += processes.run([*module("otter"), *words], folder=here, environment=environment(here))
+                command = [*module("otter"), *words]
+                cost += processes.run(command, folder=here, environment=self._stock.environment(here))
                 found = json.loads((here / "results.json").read_text(encoding="utf-8"))
                 marks.append(sum(test.get("score") or 0.0 for test in found["tests"]))
         _expect(self.name, marks, copies, sum(self._stock.points.values()))

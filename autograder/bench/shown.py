@@ -55,7 +55,12 @@ def terms(of: Comparison) -> str:
     sentences = [
         f"{' and '.join(versions)} run one test for each of {len(of.stock.points)} tasks, in which {of.stock.tests} "
         f"public checks must hold together; this grader runs its {hidden} hidden checks in its sandbox, and makes the "
-        "feedback and class pages. None of them runs the lab's experiments.",
+        "feedback and class pages. "
+        + (
+            "They run the lab's experiments, as they run every cell; this grader leaves those out."
+            if of.stock.experiments
+            else "None of them runs the lab's experiments."
+        ),
         f"`{OURS}` uses every core, `{Nbgrader.name}` takes one submission after the other, and in `{Otter.name}`, a "
         "command for each, the start is part of every submission. CPU seconds and memory are those of all processes.",
         "Medians of the rounds; in brackets the least and the most, each against this grader in the same round.",

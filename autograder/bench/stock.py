@@ -26,6 +26,8 @@ from autograder.sandbox import launch
 COURSE_CONFIG = """\
 c = get_config()
 c.CourseDirectory.course_id = "bench"
+# Where the experiments run, one cell takes longer than the usual half a minute.
+c.ExecutePreprocessor.timeout = 600
 """
 
 _CHECK = re.compile(r'^check\("(\w+)"\)$', re.MULTILINE)
@@ -55,10 +57,13 @@ def test_{step}(env):
 
 
 class Stock:
-    """One notebook with a test for each of its steps, and the right submission to it."""
+    """One notebook with a test for each of its steps, and the right submission to it.
 
-    def __init__(self, assignment: str, name: str) -> None:
-        self.assignment, self.name = assignment, name
+    ``experiments``: the peers run the lab's experiments too, as they run whatever is in a notebook.
+    """
+
+    def __init__(self, assignment: str, name: str, *, experiments: bool = False) -> None:
+        self.assignment, self.name, self.experiments = assignment, name, experiments
         root = course.find_root()
         self._master = masters.read(root / "source" / assignment / f"{name}.py", f"{name}.py")
         self._source = build.shown(self._master, skeleton.for_nbgrader)
@@ -91,7 +96,7 @@ class Stock:
         (folder / "nbgrader_config.py").write_text(COURSE_CONFIG, encoding="utf-8")
         (source / f"{self.name}.ipynb").write_text(nbformat.writes(self._source), encoding="utf-8")
         command = [*module("nbgrader"), "generate_assignment", self.assignment]
-        processes.run(command, folder=folder, environment=environment(folder))
+        processes.run(command, folder=folder, environment=self.environment(folder))
 
     def otter_archive(self, folder: Path) -> Path:
         """What ``otter run --autograder`` takes. Raises ``processes.Failed``."""
@@ -101,24 +106,24 @@ class Stock:
             (tests / f"{step}.py").write_text(_OTTER_TEST.format(step=step, points=points), encoding="utf-8")
         archive = folder / "autograder.zip"
         words = ["generate", "--tests-dir", str(tests), "--output-path", str(archive)]
-        processes.run([*module("otter"), *words], folder=folder, environment=environment(folder))
+        processes.run([*module("otter"), *words], folder=folder, environment=self.environment(folder))
         return archive
+
+    def environment(self, folder: Path) -> Mapping[str, str]:
+        """That of this process, but with nobody's own configuration.
+
+        Both peers start a kernel in which ``__name__`` is ``__main__``, so that the experiments run, half a minute and
+        more. Without ``experiments`` they are left out, by the variable by which this grader leaves them out.
+        """
+        own = {name: str(folder / ".own" / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "IPYTHONDIR")}
+        attnlab = launch.attnlab_folder()
+        own["PYTHONPATH"] = str(attnlab.parent) if attnlab is not None else ""
+        # nbgrader starts programs of the environment that it lies in.
+        own["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+        plain = {name: value for name, value in os.environ.items() if name != GRADING}
+        return {**plain, **own, **({} if self.experiments else {GRADING: "1"})}
 
 
 def module(name: str) -> list[str]:
     """How a peer is started: with this interpreter, whatever lies on the path of programs."""
     return [sys.executable, "-m", name]
-
-
-def environment(folder: Path) -> Mapping[str, str]:
-    """That of this process, but with nobody's own configuration, and with the lab's experiments left out.
-
-    Both start a kernel in which ``__name__`` is ``__main__``, so that the experiments, half a minute and more, would
-    run; this grader leaves them out by the same variable.
-    """
-    own = {name: str(folder / ".own" / name.lower()) for name in ("JUPYTER_CONFIG_DIR", "IPYTHONDIR")}
-    attnlab = launch.attnlab_folder()
-    own["PYTHONPATH"] = str(attnlab.parent) if attnlab is not None else ""
-    # nbgrader starts programs of the environment that it lies in.
-    own["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
-    return {**os.environ, **own, GRADING: "1"}

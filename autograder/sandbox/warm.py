@@ -240,7 +240,7 @@ def main() -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     control.sendall(b"ready")
     while True:
-        message, descriptors, _flags, _address = socket.recv_fds(control, 4096, 2)
+        message, descriptors, _flags, _address = socket.recv_fds(control, 2**16, 2)
         if not message:
             return
         wanted = json.loads(message)

@@ -19,6 +19,7 @@ import psutil
 import pytest
 from rich.console import Console
 
+from attnlab import GRADING
 from autograder import course
 from autograder.bench import peers, processes, shown
 from autograder.bench.processes import MIB, Cost, Failed
@@ -273,6 +274,14 @@ def test_what_is_handed_in_is_the_solution_and_shows_no_test() -> None:
     nbformat.validate(book)
     assert "X @ W + b" in text and 'check(\\"layer\\")' in text
     assert "SOLUTION" not in text and "HIDDEN" not in text and "run_step" not in text
+
+
+def test_the_labs_experiments_run_under_the_peers_only_when_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(GRADING, "1")
+    assert Stock("lab02", "linear_layers").environment(tmp_path)[GRADING] == "1"
+    assert GRADING not in Stock("lab02", "linear_layers", experiments=True).environment(tmp_path)
 
 
 def test_a_wrong_function_fails_the_tests_of_both_peers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
