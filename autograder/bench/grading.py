@@ -15,45 +15,58 @@ from rich.table import Table
 from autograder import course, engine, results, submission
 from autograder.bench import processes
 from autograder.bench.processes import MIB
+from autograder.bench.turns import figures
 from autograder.release import masters, skeleton
 from autograder.sandbox.core import one_core
 from autograder.settings import Settings
 
+#: Copies of the smaller run, more than there are workers.
+FEW = 4
 #: Copies of which the student's own part is looked at.
 OWN_COPIES = 9
 
 
 def grading(settings: Settings, copies: int, workers: tuple[int, ...], console: Console) -> Table:
-    """Copies of the right submission, graded by ``autograder grade`` with each number of workers. CPU seconds are
-    medians."""
-    table = Table(title=f"Grading {copies} copies of the right submission")
-    heads = ["workers", "seconds", "seconds each", "CPU seconds each", "of these the student's", "overhead"]
-    heads.append("peak memory of all processes")
-    for head in heads:
+    """Copies of the right submission, graded by ``autograder grade`` with each number of workers.
+
+    Two runs for each, of few and of all copies, tell the start from the seconds of each further one. CPU seconds are
+    medians. Raises ``processes.Failed``.
+    """
+    if copies <= FEW:
+        raise processes.Failed(f"{copies} submissions cannot tell the start from the work. Ask for more than {FEW}.")
+    table = Table(title=f"Grading {FEW} and {copies} copies of the right submission")
+    heads = ["workers", "start, s", "each further, s", "speed-up", "CPU seconds each", "of these the student's"]
+    for head in (*heads, "overhead", "peak memory of all processes"):
         table.add_column(head, justify="right")
     name = settings.course.notebooks[0]
     with tempfile.TemporaryDirectory(prefix="attnlab-bench-") as folder:
-        submitted, seed = Path(folder) / "submitted", Path(folder) / "seed.txt"
+        seed = Path(folder) / "seed.txt"
         seed.write_text(settings.seed, encoding="utf-8")
         book = nbformat.writes(right_notebook(settings.assignment, name))
-        hand_in(submitted, name, book, copies)
-        own = _own_seconds(name, book.encode(), settings)
+        for some in (FEW, copies):
+            hand_in(Path(folder) / f"submitted-{some}", name, book, some)
+        own, alone = _own_seconds(name, book.encode(), settings), 0.0
         for count in workers:
-            out = Path(folder) / f"out-{count}"
-            console.print(f"grade: {copies} copies with {count} worker(s)")
-            cost = processes.run(command(submitted, out, seed, settings, count))
+            costs = []
+            for some in (FEW, copies):
+                out = Path(folder) / f"out-{count}-{some}"
+                console.print(f"grade: {some} copies with {count} worker(s)")
+                costs.append(processes.run(command(Path(folder) / f"submitted-{some}", out, seed, settings, count)))
             kept, _ = results.read_all(out)
             if len(kept) != copies:
-                raise processes.Failed(f"{len(kept)} of {copies} copies were graded")
+                raise processes.Failed(f"{len(kept)} of {copies} copies were graded.")
+            found = figures(FEW, costs[0], copies, costs[1])
+            alone = alone or found.seconds
             each = statistics.median(one.result.cpu_seconds for one in kept)
             table.add_row(
                 str(count),
-                f"{cost.seconds:.1f}",
-                f"{cost.seconds / copies:.2f}",
+                f"{found.start_seconds:.1f}",
+                f"{found.seconds:.2f}",
+                f"{alone / found.seconds:.2f}",
                 f"{each:.2f}",
                 f"{own:.2f}",
                 f"{each - own:.2f}",
-                f"{cost.peak_bytes / MIB:.0f} MiB",
+                f"{found.peak_bytes / MIB:.0f} MiB",
             )
     return table
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import os
+from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -36,6 +38,33 @@ def test_the_right_submission_of_the_bench_is_the_solution() -> None:
     sources = "\n".join(cell.source for cell in grading.right_notebook("lab07", "attention_lab").cells)
     assert "weights = softmax(scores)" in sources
     assert "BEGIN SOLUTION" not in sources
+
+
+def test_the_start_is_told_from_each_further_submission_and_two_workers_from_one(
+    real: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(command: list[str]) -> processes.Cost:
+        few, workers = command[-1] == "4", int(command[-2])
+        return processes.Cost(seconds=9.0 + (4 if few else 24) * 0.5 / workers, cpu_seconds=1.0, peak_bytes=2**20)
+
+    def command(submitted: Path, out: Path, seed: Path, settings: Settings, workers: int) -> list[str]:
+        return ["grade", str(workers), str(len(list(submitted.iterdir())))]
+
+    graded = [SimpleNamespace(result=SimpleNamespace(cpu_seconds=cpu)) for cpu in (0.5, 0.5, 9.0)] * 8
+    monkeypatch.setattr(grading.processes, "run", run)
+    monkeypatch.setattr(grading, "command", command)
+    monkeypatch.setattr(grading, "_own_seconds", lambda *_: 0.25)
+    monkeypatch.setattr(grading.results, "read_all", lambda out: (graded, []))
+    table = grading.grading(real, 24, (1, 2), Console(file=io.StringIO()))
+    rows = [[str(cell) for cell in column.cells] for column in table.columns]
+    assert rows[:4] == [["1", "2"], ["9.0", "9.0"], ["0.50", "0.25"], ["1.00", "2.00"]]
+    # The median: one submission that the machine held up is not the cost of one.
+    assert rows[4:7] == [["0.50", "0.50"], ["0.25", "0.25"], ["0.25", "0.25"]]
+
+
+def test_too_few_copies_are_refused_before_anything_is_graded(real: Settings) -> None:
+    with pytest.raises(processes.Failed, match="cannot tell the start from the work"):
+        grading.grading(real, 4, (1, 2), Console(file=io.StringIO()))
 
 
 def test_what_cannot_be_graded_is_an_error_of_the_bench_and_names_it() -> None:
