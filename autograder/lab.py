@@ -23,7 +23,6 @@ NOT_WRITTEN = "This function is not written yet"
 MAX_NESTING = 12
 #: Calls back from one call of the submission. The most that honest code makes is a few thousand.
 MAX_CALLBACKS = 50_000
-_AS_IT_IS = frozenset({type(None), bool, str, float, wire.Array, wire.Integer, wire.Handle})
 #: What stands among the library functions that ran where a process beside the submission's own did.
 ANOTHER_PROCESS = "another process"
 
@@ -291,8 +290,8 @@ class Lab:
                 if callback.method not in stand_in.methods:
                     raise AttributeError(callback.method[:100])
                 function = getattr(function, callback.method)
-            args = list(map(self._decode, callback.args))
-            kwargs = {k: self._decode(v) for k, v in callback.kwargs.items()} if callback.kwargs else {}
+            args = [self._decode(a) for a in callback.args]
+            kwargs = {k: self._decode(v) for k, v in callback.kwargs.items()}
             with np.errstate(all="ignore"):
                 result = function(*args, **kwargs)
             return wire.Answer(callback.id, self._encode(result))
@@ -305,14 +304,9 @@ class Lab:
 
     # ---- values
     def _encode(self, value: Any) -> wire.Value:
-        kind = type(value)
-        if kind is np.ndarray:
-            return wire.array_to_wire(value)
-        if kind in _AS_IT_IS or (kind is int and -(2**63) <= value < 2**63):
-            return value  # type: ignore[no-any-return]
         if isinstance(value, np.generic):
             value = value.item()  # np.float64 is a float too, and no plain one
-        if isinstance(value, (bool, str, float)):
+        if value is None or isinstance(value, (bool, str, float, wire.Array, wire.Integer, wire.Handle)):
             return value
         if isinstance(value, int):
             return value if -(2**63) <= value < 2**63 else wire.Integer(format(value, "x"))

@@ -16,6 +16,8 @@ import numpy as np
 
 #: Largest frame in bytes, either way. The largest honest reply, the output of a measured call, is 1 MB.
 MAX_FRAME = 16 * 2**20
+#: Bytes that are read together, by either side, where no more is known to come: most frames, with their length.
+SMALL_FRAME = 2**14
 #: More axes than any answer has; NumPy itself allows 64.
 MAX_AXES = 32
 #: Integers travel as 64 bits or as text, up to this size.
@@ -29,8 +31,7 @@ MAX_VALUES = 300_000
 FUNCTIONS = 2**32
 
 LENGTH = _Packing(">I")
-_DTYPE = {np.dtype(c).str: np.dtype(c) for c in "?bBhHiIqQefd"}
-DTYPES = frozenset(_DTYPE)
+DTYPES = frozenset(np.dtype(c).str for c in "?bBhHiIqQefd")
 
 
 class WireError(Exception):
@@ -232,10 +233,10 @@ def unpack_reply(body: bytes) -> Reply:
         reply = _replies.decode(body)
     except (msgspec.DecodeError, RecursionError, MemoryError, ValueError) as error:
         raise WireError("not a message of this protocol") from error
-    if isinstance(reply, Callback):
-        _count([*reply.args, *reply.kwargs.values()])
-    elif isinstance(reply, Return) and isinstance(reply.value, (Sequence, Mapping)):
+    if isinstance(reply, Return):
         _count([reply.value])
+    elif isinstance(reply, Callback):
+        _count([*reply.args, *reply.kwargs.values()])
     return reply
 
 
@@ -257,8 +258,7 @@ def array_to_wire(array: np.ndarray[Any, Any], layout: str = "c") -> Array:
     plain = np.asarray(array)
     if plain.dtype.kind == "f" and plain.dtype.itemsize > 8:
         plain = plain.astype(np.float64)
-    if not plain.dtype.isnative:
-        plain = plain.astype(plain.dtype.newbyteorder("="))
+    plain = plain.astype(plain.dtype.newbyteorder("="), copy=False)
     if plain.dtype.str not in DTYPES:
         raise WireError(f"an array of {plain.dtype} is not a real numeric array")
     if plain.nbytes > MAX_FRAME:
@@ -272,7 +272,7 @@ def array_from_wire(wire: Array) -> np.ndarray[Any, Any]:
         raise WireError("an array of a dtype that is not numeric")
     if len(wire.shape) > MAX_AXES or any(n < 0 or n > 2**40 for n in wire.shape):
         raise WireError("an array of an impossible shape")
-    dtype = _DTYPE[wire.dtype]
+    dtype = np.dtype(wire.dtype)
     if math.prod(wire.shape) * dtype.itemsize != len(wire.data):
         raise WireError("an array whose shape and size do not agree")
     if not wire.data:

@@ -160,13 +160,13 @@ def test_cubic_code_is_caught_and_gains_nothing_where_the_machine_is_too_bad(mac
 def test_code_that_skips_the_work_never_passes(machine: str) -> None:
     found = tally(SKIPPING, machine)
     assert part(found, "passed") == 0, found
-    assert part(found, "failed") >= (0.98 if machine != "overloaded" else 0.8), found
+    assert part(found, "failed") >= (0.99 if machine != "overloaded" else 0.8), found
 
 
 @pytest.mark.parametrize("machine", MACHINES)
 def test_the_quick_schedule_believes_no_wrong_code(machine: str) -> None:
-    # Two to four times as fast a product of matrices as was ever seen: the less it takes, the later it shows.
-    fast = {f"{e} ns for n³": with_steps(polynomial(120, 0.2, 4.5, e), n1024=1.1) for e in (0.012, 0.008, 0.006)}
+    # Twice to six times as fast a product of matrices as was ever seen: the less it takes, the later it shows.
+    fast = {f"{e} ns for n³": with_steps(polynomial(120, 0.2, 4.5, e), n1024=1.1) for e in (0.012, 0.008, 0.004)}
     for cost in (*CUBIC.values(), *fast.values(), *SKIPPING.values()):
         for seed in range(10):
             assert cpu.at_once(Simulated(cost, MACHINES[machine], seed), cpu.QUICK) is None

@@ -84,7 +84,7 @@ class Measure:
         """Seconds of one call of the submission's ``attention``. Raises ``Inconclusive`` where it works in between."""
         if self.lab is None:
             raise RuntimeError("measured outside of a check")
-        seed, before, self._last = self._fresh(), self._last, None
+        seed, before, self._last = self._fresh_seed(), self._last, None
         timed = self.lab.timed("attention", n, seed)
         if before is not None:
             _nothing_beside(timed.began - before.timed.ended, timed.seconds)
@@ -96,7 +96,7 @@ class Measure:
         if self._reference is None:
             self._reference = self._start(_reference_session(self._sandbox), 60)
         lab = self._reference
-        return lab.timed("attention", n, self._fresh()).seconds
+        return lab.timed("attention", n, self._fresh_seed()).seconds
 
     def spot_check(self, n: int) -> bool:
         """Whether eight rows of what the last ``student(n)`` gave are right: fast and wrong measures nothing."""
@@ -139,7 +139,7 @@ class Measure:
         self._sessions.append(session)
         return Lab(self._open.enter_context(session), seconds=seconds)
 
-    def _fresh(self) -> int:
+    def _fresh_seed(self) -> int:
         return int(self._rng.integers(2**31))
 
     def __enter__(self) -> Measure:

@@ -26,8 +26,6 @@ from autograder.sandbox import keeper, launch
 GRACE = 10.0
 #: Seconds after a deadline at which a wait may end.
 LATE = 0.2
-#: Bytes that are read together where the length of a frame is awaited.
-FRAME_AT_ONCE = 2**14
 #: Seconds that an interrupted cell has to come back before it is killed.
 INTERRUPT = 1.5
 
@@ -92,11 +90,11 @@ class Fork:
                 raise failures.Unreadable("An answer came back to a question that nobody asked.")
 
     def _send(self, data: bytes, deadline: float) -> None:
-        sent = 0
-        while sent < len(data):
+        view = memoryview(data)
+        while view:
             self._set_timeout(deadline)
             try:
-                sent += self._wire.send(memoryview(data)[sent:] if sent else data)
+                view = view[self._wire.send(view) :]
             except TimeoutError:
                 raise failures.TimedOut("It did not come back in time.") from None
             except OSError:
@@ -108,8 +106,7 @@ class Fork:
         end = size + wire.LENGTH.unpack_from(self._buffer)[0]
         if end > size + wire.MAX_FRAME:
             raise failures.Unreadable("It sent far more than an answer can hold.")
-        if len(self._buffer) < end:
-            self._fill(end, deadline)
+        self._fill(end, deadline)
         body = bytes(self._buffer[size:end])
         del self._buffer[:end]
         return body
@@ -120,7 +117,7 @@ class Fork:
             self._set_timeout(deadline)
             try:
                 # A small frame comes in one piece, with its length.
-                data = self._wire.recv(max(FRAME_AT_ONCE, min(size - len(self._buffer), 2**20)))
+                data = self._wire.recv(max(wire.SMALL_FRAME, min(size - len(self._buffer), 2**20)))
             except TimeoutError:
                 raise failures.TimedOut("It did not come back in time.") from None
             except OSError:

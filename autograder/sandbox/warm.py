@@ -113,7 +113,7 @@ class _SocketChannel:
         buffer = self._buffer
         while len(buffer) < size:
             # A small frame comes in one piece, with its length.
-            got = self._receive(max(2**14, min(size - len(buffer), 2**20)))
+            got = self._receive(max(self._wire.SMALL_FRAME, min(size - len(buffer), 2**20)))
             if not got:
                 os._exit(0)
             buffer += got

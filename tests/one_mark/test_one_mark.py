@@ -114,7 +114,6 @@ def test_marks_differ_as_the_submissions_do(comparison: Comparison) -> None:
         assert 0 in totals and len(totals) >= 3
 
 
-@pytest.mark.soak
 @pytest.mark.parametrize("change", [*CHANGES, "renamed", "byte-order-mark", "module"])
 def test_what_became_of_the_file_costs_nothing_in_any_way(comparison: Comparison, change: str) -> None:
     one = next(one for one in comparison.every if one.submission.name == f"broken-{change}")
