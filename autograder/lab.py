@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from autograder import failures, wire
+from autograder import failures, memory, wire
 
 #: How the message of a function begins that is not there, or that still is the skeleton's.
 NOT_WRITTEN = "This function is not written yet"
@@ -23,6 +23,8 @@ NOT_WRITTEN = "This function is not written yet"
 MAX_NESTING = 12
 #: Calls back from one call of the submission. The most that honest code makes is a few thousand.
 MAX_CALLBACKS = 50_000
+#: What a right function in the place of the submission's may allocate in one call: a mask for 60,000 tokens is 3.6 GB.
+SUBSTITUTE_BYTES = 2**28
 #: What stands among the library functions that ran where a process beside the submission's own did.
 ANOTHER_PROCESS = "another process"
 
@@ -229,8 +231,16 @@ class Lab:
         return bench
 
     def substitute(self, name: str, function: Callable[..., Any]) -> None:
-        """Until ``close``, the submission's global ``name`` is this function."""
-        self._request(lambda n: wire.Bind(n, name, self._encode(function)))
+        """Until ``close``, the submission's global ``name`` is this function.
+
+        It runs on this side for whatever the submission hands over, so it gets ``SUBSTITUTE_BYTES`` for each call.
+        """
+
+        def bounded(*args: Any, **kwargs: Any) -> Any:
+            with memory.at_most(SUBSTITUTE_BYTES):
+                return function(*args, **kwargs)
+
+        self._request(lambda n: wire.Bind(n, name, self._encode(bounded)))
         self._substituted.append(name)
 
     def close(self) -> None:

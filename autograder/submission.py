@@ -189,6 +189,9 @@ def _beside(parts: Sequence[Part], chosen: Sequence[Chosen]) -> tuple[dict[str, 
     left_out: list[str] = []
     for part in wanted[:MAX_TRIED]:
         path = _relative(part.path, folders)
+        if not path:
+            left_out.append(f"{part.shown} has the name of a folder that is there too")
+            continue
         if path in files:
             continue
         try:

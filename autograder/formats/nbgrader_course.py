@@ -14,8 +14,10 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import unquote
 
 import nbformat
 from nbconvert.exporters import NotebookExporter
@@ -87,8 +89,18 @@ def configure(c: Any) -> None:
 
 def harmless_markdown(source: str) -> str:
     """Markdown as HTML, in which HTML of its own is shown as text and no link runs anything."""
-    renderer = IPythonRenderer(escape=True, allow_harmful_protocols=False)
+    renderer = _Renderer(escape=True, allow_harmful_protocols=False)
     return MarkdownWithMath(renderer=renderer).render(source)
+
+
+class _Renderer(IPythonRenderer):
+    """Says where a picture is that was pasted into a cell; the view has the text of cells only."""
+
+    def image(self, text: str, url: str, title: str | None = None) -> str:
+        kind, _, name = url.partition(":")
+        if kind == "attachment":
+            return f"<em>(A picture, {escape(unquote(name))}: it is in the notebook that was handed in.)</em>"
+        return super().image(text, url, title)
 
 
 class Skeletons(NbGraderPreprocessor):  # type: ignore[misc]

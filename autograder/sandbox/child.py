@@ -86,11 +86,21 @@ class Runner:
     def serve(self) -> None:
         """Answer until the other end closes."""
         while True:
-            with self.lock:
+            with self.lock, forbidden.between_calls():
                 request = self.channel.receive()
             self.answer(request)
 
     def answer(self, request: wire.Request) -> None:
+        if isinstance(request, wire.Call) and request.want == "watched":
+            self.owner = request.owner
+            # With what reads the arguments and what makes data of the result: neither a lazy object nor a profiler can
+            # put the work off, or do it beforehand.
+            with forbidden.watch(lambda name: self.call_back(request.watcher, None, (name,), {})):
+                self.reply_to(request)
+        else:
+            self.reply_to(request)
+
+    def reply_to(self, request: wire.Request) -> None:
         reply: wire.Reply
         try:
             reply = wire.Return(request.id, self.perform(request))
@@ -145,6 +155,9 @@ class Runner:
             function = self.objects[request.target]
         elif request.target in self.namespace:
             function = self.namespace[request.target]
+            if not callable(function):
+                kind = type(function).__name__[:100]
+                raise TypeError(f"{request.target} is no function in the end but a {kind}: a later line made it this")
         else:
             raise _Missing(request.target)
         if request.attribute is not None:
@@ -158,10 +171,6 @@ class Runner:
             return self.handle(on_device.Bench(function, *args))
         with _errstate(divide="warn", over="warn", under="ignore", invalid="warn"), _catch_warnings():
             _ignore_warnings("ignore")
-            if request.want == "watched":
-                # Making data of the result is watched too: a lazy object cannot put the work off.
-                with forbidden.watch(lambda name: self.call_back(request.watcher, None, (name,), {})):
-                    return self.encode(function(*args, **kwargs))
             if request.want == "timed":
                 result = function(*self.prepared)
                 # What is timed includes making arrays of the result: a lazy object cannot put the work off.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import re
 import sys
 import types
 import warnings
@@ -28,6 +29,8 @@ KERNELS = {
     "_log_softmax.out": "torch.log_softmax",
     "_masked_softmax": "torch's masked softmax",
     "_scaled_dot_product_flash_attention_for_cpu": _SDPA,
+    # It computes the weights again, from their logsumexp.
+    "_scaled_dot_product_flash_attention_for_cpu_backward": _SDPA,
     "_native_multi_head_attention": _MHA,
     "_transformer_encoder_layer_fwd": "torch.nn.TransformerEncoderLayer",
 }
@@ -59,18 +62,29 @@ PYTHON = {
     ("torch._decomp.decompositions", "_softmax"): "torch.softmax",
     ("torch._decomp.decompositions", "_log_softmax"): "torch.log_softmax",
     ("torch._decomp.decompositions", "_safe_softmax"): "torch.softmax",
+    ("torch._inductor.inductor_prims", "eager_prepare_softmax"): "torch's online softmax",
 }
 #: Small enough to be imported in every warm parent where they are installed: imported later, inside a call, they
 #: would not be seen.
 PRELOAD = ("scipy.special",)
-#: What is started as another program could compute anything out of sight.
-_PROGRAMS = frozenset({"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn"})
+#: What is started as another program, or forked, could compute anything out of sight, and end before anybody looks.
+_PROGRAMS = frozenset(
+    {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn", "os.fork", "os.forkpty"}
+)
 PROGRAM = "another program"
+BY_SYMBOL = "a library kernel by its symbol"
+#: Names that are kept until the next watched call.
+MAX_BEFORE = 100
+#: Symbols of a shared library behind which such a kernel may lie, past the dispatcher.
+_SYMBOL = re.compile(r"softmax|attention|sdpa", re.IGNORECASE)
 
 #: Hears of what is called, while a call is watched.
 _report: Callable[[str], object] | None = None
 _hooked: set[object] = set()
 _kept: list[Any] = []
+#: What was got hold of, or called, while no call was watched, and counts to the next one that is.
+_before: list[str] = []
+_between = False
 
 
 def install(*, programs: bool = False) -> None:
@@ -112,20 +126,40 @@ def watch(report: Callable[[str], object]) -> Iterator[None]:
     install()
     before, _report = _report, report
     try:
+        for label in dict.fromkeys(_before):
+            report(label)
         with _not_compiled():
             yield
     finally:
         _report = before
 
 
+@contextlib.contextmanager
+def between_calls() -> Iterator[None]:
+    """While the block runs, no code of the submission has been asked to do anything. What is called nevertheless (a
+    profiler sees a question come in) counts to the call that comes next, if that is watched."""
+    global _between
+    _before[:] = [label for label in _before if label == BY_SYMBOL]
+    _between = True
+    try:
+        yield
+    finally:
+        _between = False
+
+
 def _seen(label: str) -> None:
     if _report is not None:
         _report(label)
+    elif _between and len(_before) < MAX_BEFORE:
+        _before.append(label)
 
 
-def _on_event(event: str, _arguments: tuple[Any, ...]) -> None:
-    if _report is not None and event in _PROGRAMS:
+def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
+    if event in _PROGRAMS and _report is not None:
         _seen(PROGRAM)
+    elif event == "ctypes.dlsym" and _SYMBOL.search(str(arguments[1])) and BY_SYMBOL not in _before:
+        _before.append(BY_SYMBOL)
+        _seen(BY_SYMBOL)
 
 
 @contextlib.contextmanager
@@ -165,6 +199,14 @@ def _fuse_no_softmax() -> None:
     for name in ("_jit_set_llga_enabled", "_jit_set_texpr_reductions_enabled"):
         if hasattr(torch._C, name):
             setattr(torch._C, name, lambda _on: None)
+    # Its static runtime asks the dispatcher in its first run only, and keeps the kernel for those that follow.
+    for name in ("_jit_to_static_module", "_fuse_to_static_module"):
+        if hasattr(torch._C, name):
+            setattr(torch._C, name, _not_here)
+
+
+def _not_here(*_args: Any) -> None:
+    raise RuntimeError("the static runtime is not available where submissions are graded")
 
 
 def _kernel(label: str, original: Any) -> Callable[..., Any]:

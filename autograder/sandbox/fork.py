@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import select
-import shutil
 import signal
 import socket
 import struct
@@ -40,6 +40,11 @@ LIMITS: dict[str, int | float] = {
     "disk_mib": 64,
     "cpu_seconds": 600,
 }
+
+UNCOUNTED = (
+    "Your code ignores the end of processes that it starts (SIGCHLD), so that their work is counted nowhere, and times "
+    "say nothing. The points wait."
+)
 
 _ENDED = {
     "memory": failures.OutOfMemory("It used more memory than a submission may, and was stopped."),
@@ -144,9 +149,13 @@ class Fork:
     def spent(self) -> float:
         """CPU seconds so far of the runner and all that it started, counted by the kernel and read by the keeper.
 
-        Unlike wall time it does not grow while other processes have the core. Raises ``failures.Died``.
+        Unlike wall time it does not grow while other processes have the core. Raises ``failures.Died``, and
+        ``failures.Inconclusive`` where the submission keeps the kernel from counting.
         """
-        return self._ask(b"t")
+        seconds = self._ask(b"t")
+        if math.isnan(seconds):
+            raise failures.Inconclusive(UNCOUNTED)
+        return seconds
 
     def hold(self) -> None:
         """Stop all that the runner started. Raises ``failures.Died``."""
@@ -188,7 +197,7 @@ class Fork:
             self._wire.close()
             self._lifeline.close()
             if self._home is not None:
-                shutil.rmtree(self._home, ignore_errors=True)
+                keeper.remove(self._home)
         self.cpu_seconds = float(report.get("cpu", 0.0))
         self.peak_bytes = int(report.get("peak_kib", 0)) * 1024
         return report
@@ -271,11 +280,11 @@ class Sandbox:
             if process.stderr is not None:
                 process.stderr.close()
         if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+            keeper.remove(self._folder)
             self._folder = None
         if self._user is not None:
             # The keepers of forks that were still running went with the warm parent.
-            keeper.sweep(self._user.uid)
+            keeper.sweep(self._user.uid, launch.writable_by_all())
             self._user.claim.close()
             self._user = None
 

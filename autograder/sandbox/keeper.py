@@ -6,7 +6,9 @@ everything below it when a limit is passed or the grader says so, and then repor
 
 from __future__ import annotations
 
+import contextlib
 import json
+import math
 import os
 import re
 import resource
@@ -15,6 +17,7 @@ import shutil
 import signal
 import socket
 import struct
+import subprocess
 import time
 from typing import Any
 
@@ -32,11 +35,15 @@ LOOK_SECONDS = 0.05
 CLOSE = 0.03
 
 
+def private_bytes() -> int:
+    """Bytes of private memory that this process has mapped: what ``RLIMIT_DATA`` counts."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[5]) * resource.getpagesize()
+
+
 def set_limits(options: dict[str, Any]) -> None:
     """What the kernel can refuse by itself; the keeper watches the rest."""
-    with open("/proc/self/statm", encoding="ascii") as file:
-        data_pages = int(file.read().split()[5])
-    memory = data_pages * resource.getpagesize() + options["memory_mib"] * MEBIBYTE
+    memory = private_bytes() + options["memory_mib"] * MEBIBYTE
     files = options["file_mib"] * MEBIBYTE
     for what, limit in (
         (resource.RLIMIT_DATA, memory),
@@ -101,6 +108,12 @@ def _ended_children(process: int) -> float:
     return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
 
 
+def _ignores_children(process: int) -> bool:
+    """Whether it ignores SIGCHLD: then nobody waits for its children, and their time is added to nothing."""
+    fields = _stat(process)
+    return bool(fields) and bool(int(fields[30]) & 1 << (signal.SIGCHLD - 1))
+
+
 def _stat(process: int) -> list[bytes]:
     """What the kernel says of it behind its name: state, parent and so on; nothing of one that is gone.
 
@@ -144,9 +157,12 @@ class Others:
         self._together = 0.0
 
     def spent(self) -> float:
-        """CPU seconds of the runner and all that it started, as the kernel counts them; nothing in there can stop this
-        clock."""
-        return _clock(self._runner) + self._spent(self._now())
+        """CPU seconds of the runner and all that it started, as the kernel counts them; NaN where something in there
+        keeps the kernel from counting."""
+        others = self._now()
+        if any(map(_ignores_children, [self._runner, *others])):
+            return math.nan
+        return _clock(self._runner) + self._spent(others)
 
     def hold(self) -> None:
         """Stop all of it."""
@@ -166,7 +182,7 @@ class Others:
         _signal(others, signal.SIGCONT)
         known = self._held.keys() <= now.keys() and all(now[p] == self._held.get(p, 0.0) for p in now)
         # One that had ended before may have been waited for meanwhile: then its time is known in ticks only.
-        return not known or worked > CLOSE
+        return not known or worked > CLOSE or _ignores_children(self._runner)
 
     def _now(self) -> list[int]:
         with open("/proc/loadavg", "rb") as file:
@@ -245,7 +261,7 @@ def keep(runner: int, lifeline: socket.socket, options: dict[str, Any]) -> None:
     except ChildProcessError:
         pass
     if options["isolation"] == "user":
-        sweep(options["uid"])
+        sweep(options["uid"], options["shared"])
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     report = {
         "reason": reason,
@@ -259,21 +275,33 @@ def keep(runner: int, lifeline: socket.socket, options: dict[str, Any]) -> None:
         pass
 
 
-def sweep(uid: int) -> None:
-    """Remove what the submissions' user left in the folders that anybody may write to."""
-    for folder in ("/tmp", "/var/tmp", "/dev/shm"):
+def sweep(uid: int, folders: list[str]) -> None:
+    """Remove what the submissions' user left in folders that anybody may write to."""
+    for folder in folders:
         try:
             left = [entry for entry in os.scandir(folder) if entry.stat(follow_symlinks=False).st_uid == uid]
         except OSError:
             continue
         for entry in left:
             if entry.is_dir(follow_symlinks=False):
-                shutil.rmtree(entry.path, ignore_errors=True)
+                remove(entry.path)
             else:
                 try:
                     os.unlink(entry.path)
                 except OSError:
                     continue
+
+
+def remove(folder: str) -> None:
+    """A folder and all that is in it, as far as that can be removed.
+
+    What a submission left may be nested deeper than Python can follow, or than there are descriptors for.
+    """
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if os.path.lexists(folder):
+        with contextlib.suppress(OSError):
+            subprocess.run(["rm", "-rf", "--", folder], stderr=subprocess.DEVNULL, check=False)
 
 
 def kill(runner: int, own: int) -> None:

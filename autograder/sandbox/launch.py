@@ -22,7 +22,7 @@ from importlib import util
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from autograder.sandbox import gpu, syscalls
+from autograder.sandbox import gpu, keeper, syscalls
 
 Isolation = Literal["bubblewrap", "user", "none"]
 #: ``cuda``: the submission can reach the machine's GPU.
@@ -33,6 +33,9 @@ HOME = "/home/student"
 #: The first of the users that submissions run as under the isolation ``user``, and how many there are: nobody has
 #: them, and 65,534 is the kernel's own.
 UID, USERS = 64_000, 1500
+#: How far below the root folders are looked for that anybody may write to: ``/var/lib/php/sessions`` is the deepest
+#: that a common package brings.
+LEVELS = 4
 PACKAGE = Path(__file__).resolve().parent.parent
 #: Modules of the grader that the sandbox needs: how to talk, how to run cells, how to run them on a GPU. No check,
 #: no reference.
@@ -174,6 +177,26 @@ def closed_to_others() -> list[str]:
         if not all(os.stat(place).st_mode & 0o001 for place in above):
             found.append(str(folder))
     return found
+
+
+@functools.cache
+def writable_by_all() -> list[str]:
+    """Folders of this machine in which any user may leave something, down to ``LEVELS`` below the root."""
+    found, waiting = [], [("/", 0)]
+    while waiting:
+        folder, level = waiting.pop()
+        with contextlib.suppress(OSError):
+            mode = os.stat(folder).st_mode
+            if mode & 0o003 == 0o003:
+                found.append(folder)
+            # Where others may not enter, there is nothing that they could reach.
+            elif mode & 0o001 and level < LEVELS:
+                waiting += [
+                    (entry.path, level + 1)
+                    for entry in os.scandir(folder)
+                    if entry.path not in ("/proc", "/sys") and entry.is_dir(follow_symlinks=False)
+                ]
+    return sorted(found)
 
 
 def _binds() -> list[str]:
@@ -324,6 +347,7 @@ def start(
         "uid": None if user is None else user.uid,
         "private": private_folders(),
         "closed": closed_to_others() if isolation == "user" else [],
+        "shared": writable_by_all() if isolation == "user" else [],
         **limits,
     }
     folder: str | None = None
@@ -370,6 +394,6 @@ def start(
         words = process.communicate()[1].decode("utf-8", "replace")
         ours.close()
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            keeper.remove(folder)
         raise NoIsolation(f"The sandbox did not start ({isolation}): {words.strip()[-400:] or 'it was ended.'}")
     return process, ours, folder

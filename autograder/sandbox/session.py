@@ -115,7 +115,8 @@ class Session:
         return self._fork
 
     def spent(self) -> float:
-        """CPU seconds so far of the fork that is running. Raises ``failures.Died`` where none is."""
+        """CPU seconds so far of the fork that is running. Raises ``failures.Died`` where none is, and
+        ``failures.Inconclusive`` where they cannot be told."""
         if self._fork is None or not self._fork.alive:
             raise failures.Died("The process that ran it ended.")
         return self._fork.spent()

@@ -28,11 +28,12 @@ from tests.nbgrader_course.courses import Change, cell, changed, hand_in, releas
 
 NAME = "attention_lab"
 NOTEBOOKS = load(courses.LAB).notebooks
+PICTURE = "![a drawing](attachment:my%20drawing%3Cb%3E.png)"
 SCRIPT = "<script>document.title = 'run'</script>"
 
 
 def _answered(notebook: Any) -> None:
-    cell(notebook, "step4-why-causal-breaks").source = f"Because the mask belongs to places. {SCRIPT}"
+    cell(notebook, "step4-why-causal-breaks").source = f"Because the mask belongs to places. {SCRIPT} {PICTURE}"
 
 
 def _attacking(course: Path) -> Change:

@@ -56,6 +56,11 @@ def pages(course: Path) -> dict[str, str]:
     return {one: (where / one / LAB / f"{NAME}.html").read_text(encoding="utf-8") for one in students}
 
 
+def test_a_picture_that_was_pasted_into_an_answer_does_not_keep_the_page_back(pages: dict[str, str]) -> None:
+    text = BeautifulSoup(pages["overflowing"], "html.parser").get_text()
+    assert "(A picture, my drawing<b>.png: it is in the notebook that was handed in.)" in text
+
+
 def test_a_feedback_page_says_what_the_grader_says(pages: dict[str, str]) -> None:
     text = BeautifulSoup(pages["overflowing"], "html.parser").get_text()
     assert "What it most looks like" in text

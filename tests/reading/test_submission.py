@@ -351,6 +351,15 @@ def test_a_path_that_is_file_and_folder_at_once_is_kept_as_one(
     assert "a name that is too long" in (got.message or "")
 
 
+def test_a_file_with_the_name_of_the_notebook_s_folder_is_named_and_left_out(
+    handed_in: Reader, archive: Archive, notebook: Notebook
+) -> None:
+    got = handed_in({"lab.zip": archive({"x": b"x", "x/attention_lab.ipynb": notebook("a = 1")})})
+    assert code(got) == ["a = 1"]
+    assert "" not in got.files
+    assert "x has the name of a folder that is there too" in (got.message or "")
+
+
 # ---------------------------------------------------------------- the record
 
 

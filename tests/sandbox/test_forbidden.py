@@ -59,6 +59,9 @@ DISGUISES = {
         "torch.nn.TransformerEncoderLayer(4, 2, dtype=torch.float64, batch_first=True).eval()(t[None])[0]"
     ),
     "another program": "in_program(t)",
+    "a gradient's kernel, which computes the weights again": "again(t)",
+    "torch's online softmax": "online(t)",
+    "a process that is forked, waited for, and done before anybody looks": "in_a_fork(t)",
 }
 EXTRA = """
 def innermost(function):
@@ -88,6 +91,26 @@ def gradient(t):
     picked = torch.log_softmax(x, -1)[..., 0].sum()
     return torch.autograd.grad(picked, x)[0]
 taken = torch._C._dispatch_get_computed_kernel_for_dispatch_key("aten::_softmax", torch._C.DispatchKey.CPU)
+def again(t):
+    t, unit = t[:, None, None], torch.eye(t.shape[-1], dtype=t.dtype).expand(len(t), 1, -1, -1)
+    first = torch.nn.functional.one_hot(torch.zeros_like(t[..., 0], dtype=int), t.shape[-1]).to(t)
+    return torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward(
+        first, t, unit, torch.zeros_like(unit), torch.zeros_like(t), torch.logsumexp(t, -1), 0.0, False, scale=1.0
+    )[2]
+import torch._inductor.inductor_prims
+def online(t):
+    largest, total = torch._inductor.inductor_prims.eager_prepare_softmax(t, -1)
+    return torch.exp(t - largest) / total
+def in_a_fork(t):
+    import mmap
+    shared = mmap.mmap(-1, t.numel() * t.element_size())
+    child = os.fork()
+    if child == 0:
+        sys.modules["autograder.sandbox.forbidden"]._report = None
+        shared[:] = torch.softmax(t, -1).numpy().tobytes()
+        os._exit(0)
+    os.waitpid(child, 0)
+    return torch.as_tensor(np.frombuffer(shared[:]).reshape(t.shape).copy())
 def in_program(t):
     subprocess.run([sys.executable, "-c", "pass"], check=True)
     return t
@@ -168,8 +191,102 @@ def test_a_program_that_python_does_not_tell_of_is_seen(start: Start) -> None:
     assert lab.watched("softmax", [0.1, 0.2])[1] == ["another process"]
 
 
+#: Asks the library when the arguments come in, or when the answer goes out, from a profiler.
+PROFILER = """
+known = {}
+def answers(array):
+    return {(array.tobytes(), axis): torch.softmax(torch.tensor(array), axis).numpy() for axis in range(array.ndim)}
+def as_they_come_in(frame, event, value):
+    if event == "return" and frame.f_code.co_name == "lay_out":
+        known.update(answers(np.array(value, float)))
+def as_they_are_read(frame, event, value):
+    if event == "return" and frame.f_code.co_name == "unpack_request":
+        for argument in getattr(value, "args", []):
+            if hasattr(argument, "data"):
+                known.update(answers(np.frombuffer(argument.data).reshape(argument.shape)))
+def as_it_goes_out(frame, event, value):
+    reply = frame.f_locals.get("message")
+    if event == "call" and known and hasattr(getattr(reply, "value", None), "data"):
+        reply.value.data = torch.softmax(torch.tensor(known.pop("asked")), -1).numpy().tobytes()
+"""
+
+
+@pytest.mark.parametrize("when", ["as_they_come_in", "as_they_are_read", "as_it_goes_out"])
+def test_a_profiler_does_not_do_the_work_before_or_after_the_call_unseen(start: Start, when: str) -> None:
+    going_out = "known['asked'] = x; return np.zeros_like(x)"
+    lab, _ = start(
+        T + PROFILER,
+        "def softmax(x, axis=-1):\n    x = np.array(x, float)\n"
+        f"    {going_out if when == 'as_it_goes_out' else 'return known[x.tobytes(), axis % x.ndim]'}\n"
+        f"sys.setprofile({when})",
+    )
+    answer, seen = lab.watched("softmax", np.zeros(2))
+    assert (answer.tolist(), seen) == ([0.5, 0.5], ["torch.softmax"])
+
+
+def test_what_asks_the_library_between_two_calls_of_another_kind_is_nobody_s_business(start: Start) -> None:
+    lab, _ = start(
+        T + "def softmax(x, axis=-1):\n    e = np.exp(np.array(x)); return e / e.sum()",
+        "def note(frame, event, value):\n"
+        "    if event == 'return' and frame.f_code.co_name == 'unpack_request' and value.target == 'plain':\n"
+        "        torch.softmax(torch.zeros(2), -1)\n"
+        "def plain():\n    return 1\n"
+        "sys.setprofile(note)",
+    )
+    lab.plain()
+    assert lab.watched("softmax", [0.0, 0.0])[1] == []
+
+
+def test_a_process_whose_work_the_kernel_does_not_count_is_seen(start_any: Start) -> None:
+    """Who ignores SIGCHLD has children that nobody waits for, and whose time is added to nothing."""
+    lab, _ = start_any(
+        T + PROGRAM,
+        "import signal\n"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n"
+        "def in_program(x):\n"
+        "    ended, alive = os.pipe()\n"
+        "    os.set_inheritable(alive, True)\n"
+        "    spawnv_passfds(sys.executable.encode(), [sys.executable, '-I', '-S', '-c', 'pass'], (alive,))\n"
+        "    os.close(alive); os.read(ended, 1)\n"
+        "    return x\n"
+        "def softmax(x, axis=-1):\n    return in_program(np.array(x))",
+    )
+    assert lab.watched("softmax", [0.1, 0.2])[1] == ["another process"]
+    with pytest.raises(failures.Inconclusive, match="SIGCHLD"):
+        lab.spent()
+
+
+def test_a_kernel_that_is_got_hold_of_by_its_symbol_is_seen_in_every_call(start: Start) -> None:
+    lab, _ = start(
+        T,
+        "import ctypes\n"
+        "library = ctypes.CDLL(os.path.join(os.path.dirname(torch.__file__), 'lib', 'libtorch_cpu.so'))\n"
+        "kernel = library._ZN2at3cpu12_softmax_outERNS_6TensorERKS1_lb\n"
+        "kernel.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_bool]\n"
+        "kernel.restype = ctypes.c_void_p\n"
+        "def softmax(x, axis=-1):\n"
+        "    t = torch.tensor(np.array(x)); out = torch.empty_like(t)\n"
+        "    places = [ctypes.c_void_p(tensor._cdata) for tensor in (out, t)]\n"
+        "    kernel(*map(ctypes.addressof, places), axis, False)\n"
+        "    return out.numpy()",
+    )
+    for _ in range(2):
+        answer, seen = lab.watched("softmax", [0.0, 0.0])
+        assert (answer.tolist(), seen) == ([0.5, 0.5], ["a library kernel by its symbol"])
+
+
+def test_the_static_runtime_which_reports_once_only_is_not_there(start: Start) -> None:
+    _, session = start(
+        T,
+        "unit = torch.jit.CompilationUnit('def f(t: Tensor) -> Tensor:\\n    return torch.softmax(t, -1)\\n')\n"
+        "torch._C._jit_to_static_module(unit.f.graph)",
+    )
+    assert "static runtime is not available" in session.problems[0].text
+
+
 def test_processes_that_do_nothing_during_the_call_are_nobody_s_business(start_any: Start) -> None:
-    """One that sleeps, one that works all the time (and is stopped meanwhile), and one that ended and is waited for."""
+    """One that sleeps, one that works all the time (and is stopped meanwhile), one that ignores the end of children
+    that it has not, and one that ended and is waited for."""
     lab, _ = start_any(
         T,
         "import time\n"
@@ -179,6 +296,8 @@ def test_processes_that_do_nothing_during_the_call_are_nobody_s_business(start_a
         "    return process\n"
         "def busy():\n    while True: pass\n"
         "asleep, working = started(lambda: time.sleep(1000)), started(busy)\n"
+        "import signal\n"
+        "started(lambda: (signal.signal(signal.SIGCHLD, signal.SIG_IGN), time.sleep(1000)))\n"
         "ended = started(lambda: sum(range(10**6)))\n"
         "os.waitid(os.P_PID, ended, os.WEXITED | os.WNOWAIT)\n"
         "def softmax(x, axis=-1):\n"

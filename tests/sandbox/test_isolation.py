@@ -112,6 +112,40 @@ def test_files_of_one_submission_are_gone_before_the_next(start_any: Start) -> N
     assert "left.txt" not in lab.files()
 
 
+def test_however_deep_a_submission_nests_its_folders_they_are_gone_with_it(start_any: Start) -> None:
+    """Deeper than Python removes a tree, and than a path is long."""
+    deep = "import os\nfor _ in range(1500): os.mkdir('deeper'); os.chdir('deeper')"
+    lab, session = start_any(deep, "def f():\n    return 1")
+    assert lab.f() == 1
+    home = session._fork._home if session._fork else None
+    session.renew()
+    assert lab.f() == 1
+    assert home is None or not Path(home).exists()
+
+
+LEFT = "left-by-a-submission"
+
+
+@pytest.mark.skipif(launch.unavailable("user") is not None, reason="running as another user needs root")
+def test_what_another_user_leaves_in_folders_of_the_machine_is_gone_before_the_next() -> None:
+    """In each folder that anybody may write to, whichever the machine has beside the usual ones."""
+    places = launch.writable_by_all()
+    assert {"/tmp", "/dev/shm"} <= set(places)
+    with Sandbox("user") as sandbox, ExitStack() as stack:
+        start = starter(sandbox, stack)
+        code = (
+            "import os\n"
+            f"def leave(places):\n"
+            f"    for place in places: os.makedirs(place + '/{LEFT}/in/it')\n"
+            "    return seek(places)\n"
+            f"def seek(places):\n    return [place for place in places if os.path.exists(place + '/{LEFT}')]"
+        )
+        lab, session = start(code)
+        assert lab.leave(places) == places
+        session.__exit__()
+        assert start(code)[0].seek(places) == []
+
+
 def test_memory_of_one_submission_is_gone_before_the_next(start_any: Start) -> None:
     _, session = start_any("import numpy\nnumpy.left_over = 'x'")
     session.__exit__()

@@ -195,6 +195,22 @@ def test_a_substitute_is_seen_by_the_submission_and_put_back() -> None:
     assert lab.g() == 2
 
 
+def test_a_substitute_takes_no_more_memory_than_it_may_whatever_it_is_asked() -> None:
+    lab = lab_of("def f(n):\n    return 1\ndef g(n):\n    return np.size(f(n))")
+    lab.substitute("f", lambda n: np.zeros(n).sum(keepdims=True))
+    assert lab.g(10**6) == 1
+    with pytest.raises(failures.OutOfMemory):
+        lab.g(10**8)  # 0.8 GB
+    # Nothing is bounded any more that the oracle does for itself.
+    assert np.ones(10**8).size == 10**8
+
+
+def test_a_name_that_a_later_line_gave_another_value_is_named() -> None:
+    lab = lab_of("def entropy(w):\n    return np.float64(1.5)\nentropy = entropy(1)")
+    with pytest.raises(failures.Raised, match="entropy is no function in the end but a float64: a later line"):
+        lab.entropy(1)
+
+
 def test_not_written_yet_is_told_apart_from_an_error() -> None:
     lab = lab_of("def todo():\n    raise NotImplementedError('softmax: write it here')\ndef wrong():\n    return 1 / 0")
     with pytest.raises(failures.Missing, match="write it here"):
