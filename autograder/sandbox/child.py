@@ -10,8 +10,6 @@ from __future__ import annotations
 import collections.abc
 import operator
 import os
-import re
-import sys
 import threading
 import time
 import types
@@ -23,16 +21,13 @@ import numpy as np
 
 from autograder import wire
 from autograder.measured import inputs
-from autograder.sandbox import forbidden
+from autograder.sandbox import errors, forbidden
 
 _asarray, _errstate = np.asarray, np.errstate
 _sleep = time.sleep
 _catch_warnings, _ignore_warnings = warnings.catch_warnings, warnings.simplefilter
 _PLAIN = wire.PLAIN
 _MAX_DEPTH, _MAX_HANDLES = 8, 20_000
-#: Where an import found the module, which is nobody's business: `` (/home/…/code.py)``.
-_PATH = re.compile(r" \((?:/[^()]*|unknown location)\)$")
-_PART = re.compile(r"lines? (\d+)(?:-\d+)?")
 _ERRORS: dict[str, type[Exception]] = {
     e.__name__: e
     for e in (ValueError, TypeError, MemoryError, RuntimeError, IndexError, KeyError, ZeroDivisionError, OverflowError,
@@ -107,7 +102,7 @@ class Runner:
         except wire.WireError as error:
             reply = wire.Failure(request.id, "oversize", "", str(error))
         except BaseException as error:
-            reply = self.failure(request.id, error)
+            reply = errors.failure(request.id, error)
         with self.lock:
             try:
                 self.channel.send(reply)
@@ -115,7 +110,7 @@ class Runner:
                 self.channel.send(wire.Failure(request.id, "oversize", "", str(error)))
             except ValueError as error:
                 # Text that no encoding carries, in a place where nobody looked for it. Nothing of it was sent.
-                self.channel.send(self.failure(request.id, error))
+                self.channel.send(errors.failure(request.id, error))
 
     def perform(self, request: wire.Request) -> wire.Value:
         if isinstance(request, wire.Run):
@@ -159,7 +154,7 @@ class Runner:
                 kind = type(function).__name__[:100]
                 raise TypeError(f"{request.target} is no function in the end but a {kind}: a later line made it this")
         else:
-            raise _Missing(request.target)
+            raise errors.Missing(request.target)
         if request.attribute is not None:
             function = getattr(function, request.attribute)
         args = [self.decode(a) for a in request.args]
@@ -270,7 +265,7 @@ class Runner:
             return None if found is None else bool(found)
         if isinstance(found, str):
             items.take(len(found) // 64)
-            return _text(found, wire.MAX_TEXT)
+            return errors.carried(found, wire.MAX_TEXT)
         if isinstance(found, (int, np.integer)):
             return _integer(operator.index(found))
         if isinstance(found, (float, np.floating)):
@@ -285,7 +280,8 @@ class Runner:
         if _is_cache(found):
             return self.handle(found)
         if isinstance(found, collections.abc.Mapping):
-            return wire.Mapping({_text(str(k), 100): self.encode(found[k], items, depth + 1) for k in list(found)})
+            keys = list(found)
+            return wire.Mapping({errors.carried(str(k), 100): self.encode(found[k], items, depth + 1) for k in keys})
         if _is_sequence(found):
             length = len(found)
             items.take(length)
@@ -303,40 +299,6 @@ class Runner:
         ):
             return wire.Opaque(f"a {kind.__name__[:100]}")
         return self.handle(found)
-
-    # ---- what went wrong
-    def failure(self, number: int, error: BaseException) -> wire.Failure:
-        """An exception of the student's in words that are safe to carry: none of its own methods is called."""
-        kind = "raised"
-        if isinstance(error, (_Missing, NotImplementedError)):
-            kind = "missing"
-        elif isinstance(error, MemoryError):
-            kind = "memory"
-        name = type.__dict__["__name__"].__get__(type(error))
-        text = ""
-        try:
-            # Only a __str__ written in C is called; one of the student's could loop for ever.
-            of_python = type.__getattribute__(type(error), "__str__")
-            text = (of_python if isinstance(of_python, types.WrapperDescriptorType) else BaseException.__str__)(error)
-        except BaseException:
-            text = ""
-        if type(error) is RuntimeError and "DefaultCPUAllocator: can't allocate memory" in text:
-            kind = "memory"  # as torch says it
-        try:
-            text, place = _broken_line(error) or (_PATH.sub("", text) + _passed_over(error), _where(error))
-        except BaseException:
-            # What is looked at there can be the student's own.
-            place = _where(error)
-        return wire.Failure(number, kind, str(name)[:200], _text(text, wire.MAX_TEXT), _text(place, 200))
-
-
-def _text(text: str, most: int) -> str:
-    """Text that UTF-8 can carry: half of a surrogate pair becomes ``\\udc80``."""
-    return text[:most].encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-class _Missing(Exception):
-    """The submission binds no such name."""
 
 
 _NOTHING = object()
@@ -362,52 +324,6 @@ def _integer(number: int) -> wire.Value:
     if number.bit_length() > wire.MAX_INTEGER_BITS:
         return wire.Opaque("an integer of thousands of digits")
     return wire.Integer(format(number, "x"))
-
-
-def _where(error: BaseException) -> str:
-    """The innermost line of the student's own code, such as ``cell 7, line 3``."""
-    trace, place, steps = error.__traceback__, "", 0
-    while trace is not None and steps < 2000:
-        name = trace.tb_frame.f_code.co_filename
-        if name.startswith("<") and not name.startswith(("<frozen", "<__array")):
-            place = _place(name, trace.tb_lineno)
-        trace, steps = trace.tb_next, steps + 1
-    return place
-
-
-def _place(name: str, line: int) -> str:
-    """Where a line of a cell is; of a part of a module, counted in the whole file."""
-    label = name.strip("<>")
-    part = _PART.fullmatch(label)
-    return f"line {int(part[1]) + line - 1}" if part else f"{label}, line {line}"
-
-
-def _broken_line(error: BaseException) -> tuple[str, str] | None:
-    """What is wrong with a cell that is no Python of this version, and where; None for any other error."""
-    if type(error) not in (SyntaxError, IndentationError, TabError):
-        return None
-    said, name, line = (SyntaxError.__dict__[key].__get__(error) for key in ("msg", "filename", "lineno"))
-    if type(said) is not str or type(name) is not str or type(line) is not int or not name.startswith("<"):
-        return None
-    return f"{said} (in Python {sys.version_info[0]}.{sys.version_info[1]})", _place(name, line)
-
-
-def _passed_over(error: BaseException) -> str:
-    """The student's own file where an import took an installed module of the same name, which comes first."""
-    name: object = None
-    if type(error) in (ImportError, ModuleNotFoundError):
-        name = ImportError.__dict__["name"].__get__(error)
-    elif type(error) is AttributeError:
-        owner = AttributeError.__dict__["obj"].__get__(error)
-        name = owner.__dict__.get("__name__") if type(owner) is types.ModuleType else None
-    top = name.partition(".")[0] if type(name) is str else ""
-    taken = sys.modules.get(top)
-    own = next((file for file in (f"{top}.py", top) if top and os.path.exists(file)), None)
-    if own is None or type(taken) is not types.ModuleType:
-        return ""
-    if str(taken.__dict__.get("__file__")).startswith(os.getcwd()):
-        return ""
-    return f" ({own} was passed over: an installed module has this name and comes first; give yours another name)"
 
 
 def lay_out(array: np.ndarray[Any, Any], layout: str) -> np.ndarray[Any, Any]:

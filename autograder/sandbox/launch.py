@@ -49,6 +49,7 @@ SHIPPED = (
     "measured/on_device.py",
     "sandbox/__init__.py",
     "sandbox/child.py",
+    "sandbox/errors.py",
     "sandbox/forbidden.py",
     "sandbox/keeper.py",
     "sandbox/otter_client.py",
