@@ -49,6 +49,8 @@ def test_two_layers_with_relu_between(lab: Lab, rng: np.random.Generator) -> Non
     """Widen, cut off below zero, narrow: both layers with their biases."""
     # d, d_ff and d_out all differ. Biases of size 1: a forgotten one, ReLU on the output, or another nonlinearity show.
     _ffn(lab, rng.normal(size=(6, 3)), layers(rng, 3, 8, 4))
+    # Hidden values in the tens: a ReLU that is cut off above as well, at 1 or at 6.
+    _ffn(lab, 20.0 * rng.normal(size=(6, 3)), layers(rng, 3, 8, 4), "Above zero ReLU changes nothing, however large.")
 
 
 @check("ffn_relu.square", needs=["ffn_relu.two_layers"])
@@ -83,6 +85,17 @@ def test_feed_forward_of_batches(lab: Lab, rng: np.random.Generator) -> None:
         _ffn(lab, rng.normal(size=shape), layers(rng, 4, 6, 3))
 
 
+@check("ffn_relu.unchanged", needs=["ffn_relu.two_layers"])
+def test_ffn_leaves_its_inputs_alone(lab: Lab, rng: np.random.Generator) -> None:
+    """x, both matrices and both biases are the same afterwards."""
+    # x *= … and b1 += … give the right answer once.
+    x, weights = rng.normal(size=(4, 3)), layers(rng, 3, 5, 2)
+    kept = [lab.kept(array) for array in (x, *weights)]
+    expected = truth.ffn_relu(x, *weights)
+    compare.agree(lab.ffn_relu(*kept), expected, ffn_tolerance(x, weights), name="ffn_relu", hint=_FFN)
+    compare.unchanged("ffn_relu", ("x", "W1", "b1", "W2", "b2"), kept, (x, *weights))
+
+
 # ---- gelu(z)
 #: The tanh form, which is right too, is off by up to 5e-4; the logistic one (1.702) by 2e-2.
 GELU_TOLERANCE = 1e-3
@@ -112,6 +125,16 @@ def test_gelu_keeps_the_shape(lab: Lab, rng: np.random.Generator) -> None:
     """Any shape, entry by entry."""
     for shape in ((2, 3, 4), (1, 5), (7,)):
         _gelu(lab, rng.normal(size=shape), "Each entry is treated by itself.")
+
+
+@check("gelu.unchanged", needs=["gelu.bend"])
+def test_gelu_leaves_z_alone(lab: Lab, rng: np.random.Generator) -> None:
+    """z is the same afterwards."""
+    # z *= … gives the right answer once.
+    z = rng.normal(size=(3, 4))
+    kept = lab.kept(z)
+    compare.agree(lab.gelu(kept), truth.gelu(z), GELU_TOLERANCE, name="gelu")
+    compare.unchanged("gelu", ["z"], [kept], [z])
 
 
 # ---- swiglu(x, W_gate, W_up, W_down)
@@ -183,10 +206,11 @@ _USED = "A detector is used where its activation is above 0 for at least one row
 def test_which_detectors_fire(lab: Lab, rng: np.random.Generator) -> None:
     """The activations, and for each detector whether it fires for at least one row."""
     # Some detectors fire for every row, some for one, some for none: all() in place of any(), and used per row, show.
+    # The last one is above 0 by a thousandth, in one row: a threshold of 0.1 or 0.5 takes it for silent.
     x, W1 = rng.normal(size=(4, 3)), rng.normal(size=(3, 7))
     before = np.sort(x @ W1, axis=0)
     one = -(before[-1] + before[-2]) / 2
-    b1 = np.array([one[0], 9.0, -9.0, one[3], -9.0, 9.0, one[6]])
+    b1 = np.array([one[0], 9.0, -9.0, one[3], -9.0, 9.0, 1e-3 - before[-1, 6]])
     _fired(lab.detectors_fired(x, W1, b1), x, W1, b1, _USED)
 
 
@@ -206,3 +230,13 @@ def test_detectors_over_a_batch(lab: Lab, rng: np.random.Generator) -> None:
     x, W1 = np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([[1.0, 1.0, -1.0], [1.0, 1.0, -1.0]])
     b1 = np.array([-3.0, -2.0, 1.0])
     _fired(lab.detectors_fired(x, W1, b1), x, W1, b1, "A detector that is exactly at 0 does not fire.")
+
+
+@check("detectors_fired.unchanged", needs=["detectors_fired.some"])
+def test_detectors_leave_their_inputs_alone(lab: Lab, rng: np.random.Generator) -> None:
+    """x, W1 and b1 are the same afterwards."""
+    # x *= … and b1 += … give the right answer once.
+    x, W1, b1 = (rng.normal(size=shape) for shape in ((4, 3), (3, 6), (6,)))
+    kept = [lab.kept(array) for array in (x, W1, b1)]
+    _fired(lab.detectors_fired(*kept), x, W1, b1, _USED)
+    compare.unchanged("detectors_fired", ("x", "W1", "b1"), kept, (x, W1, b1))

@@ -71,9 +71,11 @@ def test_block_of_the_chapter(lab: Lab, rng: np.random.Generator) -> None:
 @check("block.mask", needs=["block.plain_attention"])
 def test_block_with_a_mask(lab: Lab, rng: np.random.Generator) -> None:
     """The mask reaches attention: hidden tokens change nothing."""
-    for mask in (np.tri(4, dtype=bool), random_mask(rng, (4, 4))):
-        params = params_of(rng, 5, norm_first=True)
-        _block(lab, rng.normal(size=(4, 5)), params, "Hand the mask on to the heads.", mask)
+    # With the first norm and without it: a mask that is handed on in one of two branches only.
+    for norm_first in (True, False):
+        for mask in (np.tri(4, dtype=bool), random_mask(rng, (4, 4))):
+            params = params_of(rng, 5, norm_first=norm_first)
+            _block(lab, rng.normal(size=(4, 5)), params, "Hand the mask on to the heads, with norm_first or not.", mask)
 
 
 @check("block.batch", needs=["block.plain_attention"])

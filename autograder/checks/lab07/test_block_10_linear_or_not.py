@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,11 @@ Function = Callable[[Floats], Floats]
 
 
 # ---- is_additive(fn, x, y, tolerance=1e-9)
-def _additive(lab: Lab, fn: Function, expected: bool, what: str, x: Floats, y: Floats, **named: float) -> None:
-    """The verdict on a function, which runs on our side and is far from the tolerance on one side of it."""
+def _additive(lab: Lab, fn: Function, expected: bool, what: str, x: Any, y: Any, **named: float) -> None:
+    """The verdict on a function, which runs on our side and is far from the tolerance on one side of it.
+
+    ``x`` and ``y`` are arrays, or arrays that stay where the submission can write into them.
+    """
 
     def handed_over(values: Any) -> Floats:
         rows = np.asarray(values, np.float64)
@@ -35,8 +38,8 @@ def _additive(lab: Lab, fn: Function, expected: bool, what: str, x: Floats, y: F
         raise CheckFailed(f"is_additive should answer True or False, but {compare.described(found)} came back.")
     if verdict is not expected:
         raise CheckFailed(
-            f"is_additive says {verdict} of {what}. Compare fn(x + y) with fn(x) + fn(y), entry by entry, within the "
-            "tolerance."
+            f"is_additive says {verdict} of {what}. Compare fn(x + y) with fn(x) + fn(y), entry by entry, within "
+            "tolerance · (1 + max|fn(x)| + max|fn(y)|)."
         )
 
 
@@ -72,10 +75,11 @@ def test_a_bias_is_not_additive(lab: Lab, rng: np.random.Generator) -> None:
 @check("is_additive.one_entry", needs=["is_additive.attention_and_ffn"])
 def test_one_entry_is_enough(lab: Lab, rng: np.random.Generator) -> None:
     """A single entry that does not add up decides, and errors that cancel do not hide."""
-    x, y = rng.normal(size=(2, 6, 4))
-    pattern = np.where(np.arange(24) % 2, 1.0, -1.0).reshape(6, 4)
-    # A mean over many entries, or a sum of signed ones, is blind to these.
-    odd = 1e-3 * (np.arange(24).reshape(6, 4) == 7)
+    x, y = rng.normal(size=(2, 50, 20))
+    pattern = np.where(np.arange(1000) % 2, 1.0, -1.0).reshape(50, 20)
+    # One entry in a thousand, ten times as far off as rounding may be: a mean of absolute values, or of squares, is
+    # blind to it. A sum of signed ones is blind to the pattern.
+    odd = 1e-7 * (np.arange(1000).reshape(50, 20) == 707)
     _additive(lab, lambda v: v + odd, False, "a function with one odd entry", x, y)
     _additive(lab, lambda v: v + pattern, False, "a function whose errors cancel in a sum", x, y)
     _additive(lab, lambda v: v * pattern, True, "a function that only changes signs", x, y)
@@ -89,6 +93,11 @@ def test_tolerance_grows_with_the_values(lab: Lab, rng: np.random.Generator) -> 
     _additive(lab, lambda v: 1e9 * (v @ W), True, "a matrix with huge entries", x, y)
     _additive(lab, lambda v: v @ W + 1e-6, False, "a matrix with a small bias", x, y)
     _additive(lab, lambda v: v @ W + 1e-6, True, "a small bias within a wide tolerance", x, y, tolerance=1e-2)
+    # Values of 1e-12: in proportion to them alone, without the 1, next to nothing is forgiven.
+    _additive(lab, lambda v: 1e-12 * v**2, True, "squares far smaller than the tolerance", x, y)
+    # Small entries beside huge ones: the largest count, and a bound for each entry by itself refuses the squares.
+    mixed = "squares beside values of a billion, whose rounding is larger"
+    _additive(lab, lambda v: np.array([1e9 * v, 1e-3 * v**2]), True, mixed, x, y)
 
 
 @check("is_additive.nan", needs=["is_additive.attention_and_ffn"])
@@ -111,13 +120,31 @@ def test_softmax_and_sums(lab: Lab, rng: np.random.Generator) -> None:
     _additive(lab, lambda v: v.sum(axis=-1), True, "a sum over features", x, y)
 
 
+@check("is_additive.unchanged", needs=["is_additive.attention_and_ffn"])
+def test_is_additive_leaves_x_and_y_alone(lab: Lab, rng: np.random.Generator) -> None:
+    """x and y are the same afterwards: their sum is a new array."""
+    # x += y gives the right verdict once.
+    x, y, W = rng.normal(size=(4, 3)), rng.normal(size=(4, 3)), rng.normal(size=(3, 2))
+    kept = [lab.kept(x), lab.kept(y)]
+    _additive(lab, lambda v: v @ W, True, "a matrix", *kept)
+    compare.unchanged("is_additive", ("x", "y"), kept, (x, y))
+
+
 # ---- collapse_two_layers(W1, b1, W2, b2) -> (W, b)
 _ONE = "(x W1 + b1) W2 + b2 multiplied out: what stands with x is W, the rest is b."
 
 
 def _collapse(lab: Lab, rng: np.random.Generator, d: int, d_ff: int, d_out: int, hint: str = _ONE) -> None:
-    layers = [rng.normal(size=shape) for shape in ((d, d_ff), (d_ff,), (d_ff, d_out), (d_out,))]
-    W, b = compare.pair(lab.collapse_two_layers(*layers), "W", "b")
+    layers = _layers(rng, d, d_ff, d_out)
+    _collapsed(lab.collapse_two_layers(*layers), layers, hint)
+
+
+def _layers(rng: np.random.Generator, d: int, d_ff: int, d_out: int) -> list[Floats]:
+    return [rng.normal(size=shape) for shape in ((d, d_ff), (d_ff,), (d_ff, d_out), (d_out,))]
+
+
+def _collapsed(answer: Any, layers: Sequence[Floats], hint: str = _ONE) -> None:
+    W, b = compare.pair(answer, "W", "b")
     expected_W, expected_b = truth.collapse_two_layers(*layers)
     W1, b1, W2, b2 = (np.abs(layer) for layer in layers)
     # The truth is a difference of what unit vectors become, so it is rounded at the size of both parts together.
@@ -147,17 +174,35 @@ def test_layers_of_width_one(lab: Lab, rng: np.random.Generator) -> None:
         _collapse(lab, rng, *widths, hint="W has the shape (d, d_out) and b (d_out,), whatever the widths are.")
 
 
+@check("collapse_two_layers.unchanged", needs=["collapse_two_layers.both_parts"])
+def test_collapsing_leaves_both_layers_alone(lab: Lab, rng: np.random.Generator) -> None:
+    """The matrices and biases of both layers are the same afterwards."""
+    # b2 += b1 @ W2 gives the right bias once.
+    layers = _layers(rng, 3, 5, 4)
+    kept = [lab.kept(layer) for layer in layers]
+    _collapsed(lab.collapse_two_layers(*kept), layers)
+    compare.unchanged("collapse_two_layers", ("W1", "b1", "W2", "b2"), kept, layers)
+
+
 # ---- ffn_as_slots(x, W1, b1, W2)
 _SLOTS = "Slot i adds its activation, max(0, x·W1[:, i] + b1[i]), times W2[i]."
 
 
 def _slots(lab: Lab, rng: np.random.Generator, shape: tuple[int, ...], d_ff: int, d_out: int) -> None:
-    d = shape[-1]
-    x, W1, b1, W2 = (rng.normal(size=s) for s in (shape, (d, d_ff), (d_ff,), (d_ff, d_out)))
+    arrays = _slotted(rng, shape, d_ff, d_out)
+    _added(lab.ffn_as_slots(*arrays), arrays)
+
+
+def _slotted(rng: np.random.Generator, shape: tuple[int, ...], d_ff: int, d_out: int) -> list[Floats]:
+    """``x``, ``W1``, ``b1`` and ``W2``."""
+    return [rng.normal(size=s) for s in (shape, (shape[-1], d_ff), (d_ff,), (d_ff, d_out))]
+
+
+def _added(answer: Any, arrays: Sequence[Floats]) -> None:
+    x, W1, b1, W2 = arrays
     bound = float((np.abs(x) @ np.abs(W1) + np.abs(b1)).max()) * float(np.abs(W2).max())
     tolerance = 2 * compare.SAFETY * 2.0**-53 * bound
-    expected = truth.ffn_as_slots(x, W1, b1, W2)
-    compare.agree(lab.ffn_as_slots(x, W1, b1, W2), expected, tolerance, name="slots", hint=_SLOTS)
+    compare.agree(answer, truth.ffn_as_slots(x, W1, b1, W2), tolerance, name="slots", hint=_SLOTS)
 
 
 @check("ffn_as_slots.each_slot")
@@ -179,3 +224,13 @@ def test_slots_of_batches(lab: Lab, rng: np.random.Generator) -> None:
     """Any leading axes, and a single token."""
     for shape in ((2, 3, 4), (4,), (2, 1, 2, 3)):
         _slots(lab, rng, shape, 5, 2)
+
+
+@check("ffn_as_slots.unchanged", needs=["ffn_as_slots.each_slot"])
+def test_slots_leave_their_inputs_alone(lab: Lab, rng: np.random.Generator) -> None:
+    """x, W1, b1 and W2 are the same afterwards."""
+    # W2 *= … and b1 += … give the right slots once.
+    arrays = _slotted(rng, (3,), 5, 2)
+    kept = [lab.kept(array) for array in arrays]
+    _added(lab.ffn_as_slots(*kept), arrays)
+    compare.unchanged("ffn_as_slots", ("x", "W1", "b1", "W2"), kept, arrays)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,16 @@ def test_weights_of_many_gaps(lab: Lab, rng: np.random.Generator) -> None:
     for gaps in (np.array([1.0, 2.0, 4.0, 8.0, 16.0]), rng.uniform(0, 5, size=(2, 3))):
         expected = truth.two_key_weight(gaps)
         compare.agree(lab.two_key_weight(gaps), expected, TOLERANCE, name="the weights", hint=_GAP)
+
+
+@check("two_key_weight.unchanged", needs=["two_key_weight.array"])
+def test_gaps_are_left_alone(lab: Lab, rng: np.random.Generator) -> None:
+    """An array of gaps is the same afterwards."""
+    # gap *= -1 gives the right weights once.
+    gaps = rng.uniform(0, 5, size=4)
+    kept = lab.kept(gaps)
+    compare.agree(lab.two_key_weight(kept), truth.two_key_weight(gaps), TOLERANCE, name="the weights", hint=_GAP)
+    compare.unchanged("two_key_weight", ["gap"], [kept], [gaps])
 
 
 @check("two_key_weight.huge", needs=["two_key_weight.number"])
@@ -88,6 +99,16 @@ def test_entropy_of_tiny_weights(lab: Lab, rng: np.random.Generator) -> None:
     _entropy(lab, np.array([1.0]), "A single weight of 1 has an entropy of 0.")
 
 
+@check("entropy.unchanged", needs=["entropy.rows"])
+def test_entropy_leaves_the_weights_alone(lab: Lab, rng: np.random.Generator) -> None:
+    """The weights are the same afterwards, zeros among them."""
+    # A 1 that is written over every 0, so that its logarithm can be taken, gives the right entropy once.
+    weights = np.vstack([rng.dirichlet(np.ones(4), size=2), [0.0, 0.25, 0.0, 0.75]])
+    kept = lab.kept(weights)
+    compare.agree(lab.entropy(kept), truth.entropy(weights), TOLERANCE, name="entropy", hint=_NATS)
+    compare.unchanged("entropy", ["weights"], [kept], [weights])
+
+
 # ---- scaling_sweep(batches)
 _KEYS = ("logit_std", "max_weight_unscaled", "entropy_unscaled", "max_weight_scaled", "entropy_scaled")
 
@@ -97,7 +118,10 @@ def _batch(rng: np.random.Generator, trials: int, n_keys: int, d_k: int) -> tupl
 
 
 def _sweep(lab: Lab, batches: Sequence[tuple[np.ndarray, np.ndarray]], keys: Sequence[str], hint: str) -> None:
-    found = lab.scaling_sweep(list(batches))
+    _swept(lab.scaling_sweep(list(batches)), batches, keys, hint)
+
+
+def _swept(found: Any, batches: Sequence[tuple[np.ndarray, np.ndarray]], keys: Sequence[str], hint: str) -> None:
     if not isinstance(found, list) or len(found) != len(batches):
         raise CheckFailed(
             f"scaling_sweep should give a list with one mapping for each batch; {compare.described(found)} came back."
@@ -148,3 +172,13 @@ def test_sweep_of_large_scores(lab: Lab, rng: np.random.Generator) -> None:
     batches = [(300.0 * queries, keys) for queries, keys in (_batch(rng, 4, 3, 16), _batch(rng, 3, 5, 4))]
     hint = "Take the largest score of each trial off before exp; a weight of 0 adds nothing to the entropy."
     _sweep(lab, batches, _KEYS[1:], hint)
+
+
+@check("scaling_sweep.unchanged", needs=["scaling_sweep.weights"])
+def test_sweep_leaves_the_batches_alone(lab: Lab, rng: np.random.Generator) -> None:
+    """Queries and keys of every batch are the same afterwards."""
+    # queries /= √d_k scales them for the caller too, and a second batch that is the first again comes out otherwise.
+    queries, keys = _batch(rng, 4, 3, 5)
+    kept = lab.kept(queries), lab.kept(keys)
+    _swept(lab.scaling_sweep([kept, kept]), [(queries, keys)] * 2, _KEYS[1:], "Here both batches are the same.")
+    compare.unchanged("scaling_sweep", ("queries", "keys"), kept, (queries, keys))

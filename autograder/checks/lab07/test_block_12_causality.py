@@ -8,7 +8,7 @@ from autograder.checks import compare
 from autograder.checks.declare import Task
 from autograder.failures import CheckFailed
 from autograder.lab import Kept, Lab
-from autograder.reference.watched_model import WatchedModel
+from autograder.reference.watched_model import Floats, WatchedModel
 
 check = Task("block_receipts", "causality")
 
@@ -49,6 +49,14 @@ def _is_swap(fed: tuple[int, ...], tokens: list[int], position: int) -> bool:
     return len(fed) == len(tokens) and differs == [position]
 
 
+class _Faint(WatchedModel):
+    """A model whose logits have a size of 1e-4, and its leak therefore one of 1e-11."""
+
+    def logits(self, tokens: tuple[int, ...]) -> Floats:
+        faint: Floats = 1e-4 * super().logits(tokens)
+        return faint
+
+
 @check("moved_positions.causal")
 def test_later_positions_move_and_earlier_do_not(lab: Lab, rng: np.random.Generator) -> None:
     """In a causal model, positions before the changed id keep their logits to the last bit; the others move."""
@@ -83,9 +91,9 @@ def test_the_other_id_is_another_one_of_the_vocabulary(lab: Lab, rng: np.random.
 def test_a_leak_is_seen(lab: Lab, rng: np.random.Generator) -> None:
     """In a model without a mask, or with one that leaks a little, earlier positions move too, and it shows."""
     # Zeros that are written in for earlier positions hide exactly what this is for; so does rounding, where a mask
-    # leaks a ten-millionth.
-    for sees, n in (("all", 6), ("hint", 5)):
-        model = WatchedModel(rng, sees=sees)
+    # leaks a ten-millionth, and changes below 1e-9 that are called none, where logits are small as well.
+    for kind, sees, n in ((WatchedModel, "all", 6), (WatchedModel, "hint", 5), (_Faint, "hint", 6)):
+        model = kind(rng, sees=sees)
         hint = f"This model's mask leaks or is none, so earlier positions move too, if only a little. {_RUN_TWICE}"
         _moved(lab, model, _tokens(rng, model, n), n - 2, hint)
 

@@ -138,8 +138,27 @@ def test_halves_with_another_base(lab: Lab, rng: np.random.Generator) -> None:
         _halves(lab, rng.normal(size=(3, 6)), [0, 3, 8], base=base)
 
 
+@check("rope_halves.unchanged", needs=["rope_halves.pairing"])
+def test_rotation_of_halves_is_not_in_place(lab: Lab, rng: np.random.Generator) -> None:
+    """x and the positions are the same afterwards."""
+    # Two halves of x that are written over, each with its turned one, give the right answer once.
+    x, positions = rng.normal(size=(3, 6)), np.array([1, 4, 9])
+    kept = [lab.kept(x), lab.kept(positions)]
+    expected = truth.rope(x, [1, 4, 9], halves=True)
+    compare.agree(lab.rope_halves(*kept), expected, _tolerance(x, [9]), name="rope_halves", hint=_HALVES)
+    compare.unchanged("rope_halves", ("x", "positions"), kept, (x, positions))
+
+
 # ---- pairing_permutation(d)
 _TAKE = "It says for each coordinate of the halves pairing which neighbour-paired coordinate it is."
+
+
+def _order(lab: Lab, d: int) -> None:
+    found = lab.pairing_permutation(d)
+    compare.agree(found, truth.pairing_permutation(d), 0.0, name="p", hint=_TAKE)
+    # The right positions as floats, which no array takes as an index.
+    if np.asarray(found).dtype.kind not in "iu":
+        raise CheckFailed("p is in the right order; its positions must be integers, so that x[..., p] works.")
 
 
 @check("pairing_permutation.order")
@@ -147,14 +166,14 @@ def test_evens_then_odds(lab: Lab, rng: np.random.Generator) -> None:
     """The permutation that turns one pairing into the other, for any even width."""
     # The inverse is another permutation from d = 6 on: it interleaves.
     for d in (6, 10, 2 * int(rng.integers(6, 20))):
-        compare.agree(lab.pairing_permutation(d), truth.pairing_permutation(d), 0.0, name="p", hint=_TAKE)
+        _order(lab, d)
 
 
 @check("pairing_permutation.narrow", needs=["pairing_permutation.order"])
 def test_permutation_of_narrow_heads(lab: Lab) -> None:
     """A width of 2 has one pair and nothing to move; a width of 4 moves the middle."""
     for d in (2, 4):
-        compare.agree(lab.pairing_permutation(d), truth.pairing_permutation(d), 0.0, name="p", hint=_TAKE)
+        _order(lab, d)
 
 
 @check("pairing_permutation.as_index", needs=["pairing_permutation.order"])

@@ -15,7 +15,7 @@ check = Task("exercises", "exercise10")
 
 
 def _expect(lab: Lab, parameters: int, bits: Iterable[int], hint: str) -> None:
-    """Bytes, as any kind of number. The parameters are a multiple of 8, so that no byte is shared."""
+    """Bytes, as any kind of number. All bits together are a multiple of 8, so that no byte is shared."""
     for width in bits:
         name = f"weight_bytes at {width} bits"
         compare.close(lab.weight_bytes(parameters, width), truth.weight_bytes(parameters, width), name=name, hint=hint)
@@ -57,7 +57,10 @@ def test_weights_of_odd_widths(lab: Lab, rng: np.random.Generator) -> None:
 
 @check("weight_bytes.sizes", needs=["weight_bytes.whole_bytes"])
 def test_weights_of_small_and_large_models(lab: Lab, rng: np.random.Generator) -> None:
-    """A thousand parameters, and ten trillion."""
+    """A thousand parameters, ten trillion, and numbers that 8 does not divide."""
     for scale in (10**2, 10**12):
         parameters = int(rng.integers(10, 99)) * scale * 8
         _expect(lab, parameters, (16, 4), "Bytes at every size; no GB, and no 32-bit numbers.")
+    # An odd number of them: parameters // 8 first loses up to seven, which shows where they are few.
+    odd = 2 * int(rng.integers(100, 1000)) + 1
+    _expect(lab, odd, (16, 24), "Multiply by the bits before you divide by 8: parameters need not come in eights.")

@@ -226,6 +226,27 @@ def test_one_new_id(lab: Lab, rng: np.random.Generator) -> None:
         expect_greedy(lab, model, prompt, 1, use_cache=use_cache)
 
 
+@check("generate.every_id", needs=["generate.recompute", "generate.cached"])
+def test_no_id_ends_the_generation(lab: Lab, rng: np.random.Generator) -> None:
+    """As many new ids come as were asked for, whichever they are: none of them ends it."""
+    # Id 0 is picked on the way, and ids come again, as there are four for eight places: code that stops at one that it
+    # takes for the end, or at one that was there before, gives fewer.
+    n_new = 8
+    model, prompt = _with_id_0(rng, n_new)
+    for use_cache in (False, True):
+        expect_greedy(lab, model, prompt, n_new, use_cache=use_cache)
+
+
+def _with_id_0(rng: np.random.Generator, n_new: int) -> tuple[TinyLM, list[int]]:
+    """A model of four words, and a prompt for which it picks id 0 before its last new id; every second one does."""
+    while True:
+        model = TinyLM(rng, vocab=4)
+        prompt = model.clear_prompt(rng, 4, n_new)
+        tokens, _ = model.generate(prompt, n_new)
+        if 0 in tokens[len(prompt) : -1]:
+            return model, prompt
+
+
 @check("generate.each_id_once")
 def test_with_a_cache_each_id_is_processed_once(lab: Lab, rng: np.random.Generator) -> None:
     """With a cache, each id goes through the model once, at its own position."""
