@@ -2,7 +2,8 @@
 
 The rule (carry-over): a function that fails with the submission's own earlier functions is tried again with right
 ones in their place. What it then gets right counts in full where the earlier functions belong to another step, for
-the mark was taken there. Where they belong to the same step the mark stays, and the reason says where to look.
+the mark was taken there. Where they belong to the same step the mark stays, and the reason says where to look. So it
+does where no check of the notebook looks at the earlier function: no mark for it is taken there.
 """
 
 from __future__ import annotations
@@ -39,18 +40,24 @@ def settle(outcomes: dict[str, Outcome], assignment: str, check: Check) -> set[s
     if rule is None:
         return set()
     step = {o.function: o.task for o in outcomes.values()}
+    lost = _lost(outcomes)
 
-    other = _suspicious(outcomes, rule, lambda function, name: step.get(name) != step[function])
+    other = _suspicious(rule, lost, lambda function, name: name in lost and step[name] != step[function])
     for key, second in _again(outcomes, other, rule, check).items():
         second.message = CARRIED_OVER.format(names=", ".join(other[second.function]))
         outcomes[key] = second
 
-    every = _suspicious(outcomes, rule, lambda function, name: True)
+    left = _lost(outcomes)
+    every = _suspicious(rule, left, lambda function, name: name in left)
     same = {function: names for function, names in every.items() if names != other.get(function)}
-    explained = _again(outcomes, same, rule, check)
-    for key, second in explained.items():
-        outcomes[key].message = FOLLOWS.format(names=", ".join(same[second.function]))
-    return {outcome.function for outcome in explained.values()}
+    # Tried by themselves: which of them the submission has at all is not known, and none is named beside another.
+    unchecked = _suspicious(rule, left, lambda function, name: name not in step)
+    explained = set()
+    for names in (same, unchecked):
+        for key, second in _again(outcomes, names, rule, check).items():
+            outcomes[key].message = FOLLOWS.format(names=", ".join(names[second.function]))
+            explained.add(second.function)
+    return explained
 
 
 def builds_on(assignment: str) -> dict[str, tuple[str, ...]]:
@@ -70,13 +77,14 @@ def _rule(assignment: str) -> ModuleType | None:
         return None
 
 
-def _suspicious(
-    outcomes: dict[str, Outcome], rule: ModuleType, wanted: Callable[[str, str], bool]
-) -> dict[str, list[str]]:
-    """For each function that lost something, the functions below it that lost something too."""
-    lost = {o.function for o in outcomes.values() if o.verdict in LOST}
+def _lost(outcomes: dict[str, Outcome]) -> set[str]:
+    return {o.function for o in outcomes.values() if o.verdict in LOST}
+
+
+def _suspicious(rule: ModuleType, lost: set[str], wanted: Callable[[str, str], bool]) -> dict[str, list[str]]:
+    """For each function that lost something, the functions below it that may be the reason."""
     found = {
-        function: [name for name in earlier if name in lost and wanted(function, name)]
+        function: [name for name in earlier if wanted(function, name)]
         for function, earlier in rule.BUILDS_ON.items()
         if function in lost
     }

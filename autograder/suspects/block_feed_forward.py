@@ -76,7 +76,13 @@ def ffn_relu(x, W1, b1, W2, b2):
     return (z / (1 + np.exp(-z))) @ W2 + b2
 
 
-@same_mistake("smooth_in_place_of_relu")
+@suspect(
+    "leaky_relu",
+    task=TASK,
+    hint="A small part of what is below zero gets through, where ReLU stops all of it.",
+    read=FFN,
+    also=(("0.1 * z", "0.01 * z"), ("0.1 * z", "0.2 * z"), ("0.1 * z", "0.25 * z")),
+)
 def ffn_relu(x, W1, b1, W2, b2):
     z = x @ W1 + b1
     return np.where(z > 0, z, 0.1 * z) @ W2 + b2
@@ -247,6 +253,18 @@ def swiglu(x, W_gate, W_up, W_down):
 def detectors_fired(x, W1, b1):
     a = np.maximum(x @ W1 + b1, 0)
     return a, (a > 0).reshape(-1, a.shape[-1]).all(axis=0)
+
+
+@suspect(
+    "one_row_decides",
+    task=TASK,
+    hint="Only one row is looked at, and a detector may fire in any of them.",
+    read=BACK,
+    also=(("a[-1]", "a[0]"), ("a[-1]", "a.reshape(-1, a.shape[-1])[-1]"), ("a[-1]", "a.reshape(-1, a.shape[-1])[0]")),
+)
+def detectors_fired(x, W1, b1):
+    a = np.maximum(x @ W1 + b1, 0)
+    return a, a[-1] > 0
 
 
 @suspect(

@@ -62,6 +62,20 @@ def layer_norm(x, eps=1e-5):
 
 
 @suspect(
+    "eps_as_a_floor",
+    task=TASK,
+    hint="The small number is a lower limit here, where it is added to the variance inside the root.",
+    read=NORM,
+    also=(
+        ("np.maximum(x.std(-1, keepdims=True), eps)", "np.sqrt(np.maximum(x.var(-1, keepdims=True), eps))"),
+        ("np.maximum(x.std(-1, keepdims=True), eps)", "np.maximum(x.std(-1, keepdims=True), np.sqrt(eps))"),
+    ),
+)
+def layer_norm(x, eps=1e-5):
+    return (x - x.mean(-1, keepdims=True)) / np.maximum(x.std(-1, keepdims=True), eps)
+
+
+@suspect(
     "eps_left_out",
     task=TASK,
     hint="Nothing keeps the quotient finite where all features are equal.",

@@ -8,7 +8,7 @@ Those of ``kv_cache_bytes`` are the lab's, in ``step8_capacity``.
 
 from __future__ import annotations
 
-from autograder.suspects.registry import same_mistake, suspect
+from autograder.suspects.registry import suspect
 
 TASK = "exercise3"
 UNITS = "7.6, The quadratic term, in bytes"
@@ -134,7 +134,12 @@ def in_units(n_bytes):
     return n_bytes / 10**9
 
 
-@same_mistake("one_unit_only")
+@suspect(
+    "units_in_a_mapping",
+    task=TASK,
+    hint="A mapping comes back; a pair, GB first, is asked.",
+    read=EXERCISE,
+)
 def in_units(n_bytes):
     return {"gb": n_bytes / 10**9, "gib": n_bytes / 2**30}
 

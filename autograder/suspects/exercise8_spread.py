@@ -29,7 +29,7 @@ def offset_spread(score, offset, starts):
     task=TASK,
     hint="The offset is taken for a position of its own.",
     read=EXERCISE,
-    also=(("offset, start", "start, offset"),),
+    also=(("score(offset, start)", "score(start, offset)"),),
 )
 def offset_spread(score, offset, starts):
     found = [score(offset, start) for start in starts]

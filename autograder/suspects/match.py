@@ -8,6 +8,7 @@ their distance; the nearest suspect within ``LIMIT`` is named.
 
 from __future__ import annotations
 
+import math
 import types
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ import numpy as np
 from autograder import failures
 from autograder.lab import Lab, local_lab
 from autograder.suspects.probes import ASKED, observe
-from autograder.suspects.probes.record import Observation, same
+from autograder.suspects.probes.record import Array, Observation, same
 from autograder.suspects.registry import LAB, Suspect, suspects_of
 
 #: Largest distance at which a suspect is named: about three of four departures from right are the same.
@@ -29,6 +30,9 @@ LIMIT = 0.28
 SAME_DEVIATION = 0.02
 #: Cosine of deviations that point the same way: the same mistake with another constant.
 PARALLEL = 0.99
+#: Such deviations differ in size by at most a factor of ten to the power of this: what does a hundredth of the harm is
+#: another mistake.
+ORDERS_APART = 1.0
 #: Deviations below this, relative to the right values, are lost digits: which digits differs from run to run.
 LOST_DIGITS = 2e-6
 
@@ -187,10 +191,21 @@ def _agreement(student: Observation, suspect: Observation, truth: Observation) -
     share = SAME_DEVIATION * min(max(size_a, size_b), float(np.max(np.abs(b[finite]), initial=0.0)))
     if same(off_a, off_b, max(truth.tolerance, share)):
         return 1.0
-    if off_a.size >= 3 and float(off_a @ off_b / (np.linalg.norm(off_a) * np.linalg.norm(off_b))) > PARALLEL:
-        return 0.85
+    orders = _orders_apart(off_a, off_b)
+    if off_a.size >= 3 and orders <= ORDERS_APART:
+        # Of two mistakes that differ in nothing but their size, the one of the nearer size is named.
+        return 0.85 - 0.1 * orders
     small = LOST_DIGITS * max(1.0, float(np.max(np.abs(right[finite]), initial=0.0)))
     return 0.75 if max(size_a, size_b) < small else 0.0
+
+
+def _orders_apart(a: Array, b: Array) -> float:
+    """By how many orders of magnitude two parallel deviations differ in size; infinity where they are not parallel."""
+    length_a, length_b = float(np.linalg.norm(a)), float(np.linalg.norm(b))
+    # Squares of tiny numbers are nothing, and nothing points nowhere.
+    if min(length_a, length_b) == 0 or not float(a @ b) > PARALLEL * length_a * length_b:
+        return math.inf
+    return abs(math.log10(length_a / length_b))
 
 
 def _words(a: str, b: str) -> float:

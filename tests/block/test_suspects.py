@@ -26,6 +26,62 @@ def test_a_right_answer_in_other_words_is_called_nothing(variant: dict[str, str]
             assert name_suspect(local_lab(bound), name, np.random.default_rng(3), BLOCK.name) is None, name
 
 
+ALIKE = {
+    "nothing_between_the_layers": """
+def ffn_relu(x, W1, b1, W2, b2):
+    return np.einsum("...f,fd->...d", np.einsum("...d,df->...f", x, W1) + b1, W2) + b2
+""",
+    "eps_as_a_floor": """
+def layer_norm(x, eps=1e-5):
+    size = np.sqrt(((x - x.mean(-1, keepdims=True)) ** 2).mean(-1, keepdims=True))
+    return (x - x.mean(-1, keepdims=True)) / np.where(size > eps, size, eps)
+""",
+    "one_row_decides": """
+def detectors_fired(x, W1, b1):
+    a = np.clip(x @ W1 + b1, 0, None)
+    return a, np.array([value > 0 for value in a[len(a) - 1]])
+""",
+}
+
+
+@pytest.mark.parametrize("identifier", ALIKE)
+def test_a_mistake_is_told_from_one_that_is_only_like_it(identifier: str) -> None:
+    lab = local_lab(mutants.bound(BLOCK.solution(), ALIKE[identifier]))
+    match = name_suspect(lab, KNOWN[identifier].function, np.random.default_rng(1), BLOCK.name)
+    assert match is not None
+    assert match.id == identifier
+
+
+@pytest.mark.parametrize("leak", [0.005, 0.02, 0.05, 0.15, 0.3])
+def test_a_leak_of_any_size_is_called_a_leak(leak: float) -> None:
+    source = f"""
+def ffn_relu(x, W1, b1, W2, b2):
+    z = x @ W1 + b1
+    return np.maximum(z, {leak} * z) @ W2 + b2
+"""
+    lab = local_lab(mutants.bound(BLOCK.solution(), source))
+    match = name_suspect(lab, "ffn_relu", np.random.default_rng(1), BLOCK.name)
+    assert match is not None
+    assert match.id == "leaky_relu"
+
+
+def test_both_ceilings_are_called_by_their_names() -> None:
+    one_rate = """
+def roofline_tokens_per_second(parameters, itemsize, flops_per_second, bytes_per_second):
+    return min(flops_per_second / (2 * parameters), bytes_per_second / (parameters * itemsize))
+"""
+    wrong_rate = """
+def roofline_tokens_per_second(parameters, itemsize, flops_per_second, bytes_per_second):
+    return flops_per_second / (2 * parameters), bytes_per_second / parameters
+"""
+
+    def said(source: str) -> str:
+        return str(BLOCK.outcomes("serving", source)["roofline_tokens_per_second.both"].message)
+
+    assert "A pair (compute_bound, bandwidth_bound) should come back" in said(one_rate)
+    assert said(wrong_rate).startswith("bandwidth_bound of roofline_tokens_per_second")
+
+
 def test_hints_are_one_kind_sentence_without_code_and_send_somewhere() -> None:
     code = re.compile(r"[`=@*\[\]_]|\bnp\b|\w\(|\d{2,}|None")
     unkind = re.compile(r"\b(failed|stupid|obviously|simply|just)\b", re.IGNORECASE)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
-from autograder.suspects import all_suspects
+import numpy as np
+
+from autograder.lab import local_lab
+from autograder.release import mutants
+from autograder.suspects import all_suspects, name_suspect
 from tests.filled_in import EXERCISES
 
 KNOWN = {suspect.id: suspect for suspect in all_suspects(EXERCISES.name)}
@@ -20,6 +24,27 @@ def test_hints_are_one_kind_sentence_without_code_and_send_to_a_section() -> Non
         assert 30 <= len(hint) <= 170, hint
         assert not code.search(hint) and not unkind.search(hint), hint
         assert section in sections and part, suspect.read
+
+
+def test_a_mapping_is_not_called_a_single_number() -> None:
+    source = """
+def in_units(n_bytes):
+    return dict(GB=n_bytes / 1e9, GiB=n_bytes / 1024**3)
+"""
+    lab = local_lab(mutants.bound(EXERCISES.solution(), source))
+    match = name_suspect(lab, "in_units", np.random.default_rng(1), EXERCISES.name)
+    assert match is not None
+    assert match.id == "units_in_a_mapping"
+
+
+def test_a_slip_in_the_spread_is_not_called_a_mistake_about_positions() -> None:
+    source = """
+def offset_spread(score, offset, starts):
+    found = [score(start + offset, start) for start in begins]
+    return max(found) - min(found)
+"""
+    lab = local_lab(mutants.bound(EXERCISES.solution(), source))
+    assert name_suspect(lab, "offset_spread", np.random.default_rng(1), EXERCISES.name) is None
 
 
 def test_mistakes_are_filed_under_exercises_and_have_names_of_their_own() -> None:

@@ -13,18 +13,24 @@ import pytest
 from autograder import failures
 from autograder.lab import Lab, local_lab
 from autograder.suspects import Match, Suspect, name_suspect, suspects_of
-from autograder.suspects.match import departures, profiles, right_answers, submission_with, text_answers
-from autograder.suspects.probes import PROBES
+from autograder.suspects.match import _agreement, departures, profiles, right_answers, submission_with, text_answers
+from autograder.suspects.probes import ASKED, PROBES
+from autograder.suspects.probes.record import Observation
+from autograder.suspects.registry import LAB
 from tests.corpus.corpora import right_submissions
 
 SEEDS = (1, 20_261)
 OF_EACH_SEED = pytest.mark.parametrize("seed", [SEEDS[0], pytest.param(SEEDS[1], marks=pytest.mark.soak)])
 OF_EACH_FUNCTION = pytest.mark.parametrize("function", list(PROBES))
+IN_EACH_NOTEBOOK = pytest.mark.parametrize(
+    ("notebook", "function"), [(notebook, function) for notebook, asked in ASKED.items() for function in asked]
+)
 
 
-def named(source: str, function: str, seed: int = 1) -> Match | None:
+def named(source: str, function: str, seed: int = 1, notebook: str = LAB) -> Match | None:
     """What the matcher says of a right submission with this text appended."""
-    return name_suspect(local_lab(submission_with(source)), function, np.random.default_rng(seed))
+    lab = local_lab(submission_with(source, notebook))
+    return name_suspect(lab, function, np.random.default_rng(seed), notebook)
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +59,20 @@ def test_every_mistake_is_named_when_it_is_the_submission(function: str, seed: i
             if match is None or match.id != suspect.id:
                 taken_for[suspect.id, number] = match
     assert taken_for == {}
+
+
+@IN_EACH_NOTEBOOK
+def test_no_mistake_is_a_name_that_is_not_there(notebook: str, function: str) -> None:
+    # Any slip of the pen would then be taken for that mistake.
+    number = int(np.random.default_rng(SEEDS[0]).integers(2**63))
+    slips = {"raises NameError", "raises UnboundLocalError"}
+    stumbling = {
+        suspect.id
+        for suspect, profile in profiles(function, number, notebook)
+        for observation in profile.answers.values()
+        if isinstance(observation.value, str) and observation.value in slips
+    }
+    assert stumbling == set()
 
 
 def test_the_match_carries_what_the_student_is_told() -> None:
@@ -188,6 +208,41 @@ def test_a_mistake_that_nobody_listed_gets_no_name(source: str) -> None:
     assert named(source, function_of(source)) is None
 
 
+@IN_EACH_NOTEBOOK
+@pytest.mark.parametrize("returned", ["pass", "return 'done'"])
+def test_a_function_that_gives_nothing_back_gets_no_name(notebook: str, function: str, returned: str) -> None:
+    assert named(f"def {function}(*args, **kwargs):\n    {returned}\n", function, notebook=notebook) is None
+
+
+@IN_EACH_NOTEBOOK
+def test_a_function_that_takes_other_arguments_gets_no_name(notebook: str, function: str) -> None:
+    # Nothing of it runs: what it would do is not known.
+    assert named(f"def {function}(*, its_own):\n    return 1\n", function, notebook=notebook) is None
+
+
+NOTHING_RETURNED = """
+def peak_memory(fn, *args, meter):
+    meter.reset()
+    fn(*args)
+"""
+OTHER_KEYWORDS = """
+def time_calls(fn, make_args, ns, warm_up=2, repeats=5, clock=None, sync=None):
+    return [[0.0] * repeats for n in ns]
+"""
+
+
+@pytest.mark.parametrize("source", [NOTHING_RETURNED, OTHER_KEYWORDS], ids=["no return", "other keywords"])
+def test_what_never_answers_is_not_taken_for_an_answer(source: str) -> None:
+    assert named(source, function_of(source)) is None
+
+
+def test_a_wrong_call_in_the_function_is_told_from_a_wrong_call_of_it() -> None:
+    inside = "def softmax(x, axis=-1):\n    return np.exp(x, axis, axis, axis, axis)\n"
+    for source, said in ((inside, "raises TypeError"), ("def softmax(x, y, z):\n    return x\n", "cannot be called")):
+        answers = text_answers(source, "softmax", 1)
+        assert str(answers["rows"].value).startswith(said)
+
+
 def test_a_function_that_was_not_written_gets_no_name() -> None:
     source = "def softmax(x, axis=-1):\n    raise NotImplementedError\n"
     assert named(source, "softmax") is None
@@ -235,6 +290,11 @@ def test_a_function_without_probes_gets_no_name() -> None:
 
 
 # ---- how it compares
+def test_a_deviation_too_small_for_its_square_is_parallel_to_nothing() -> None:
+    right, tiny, large = (Observation("", np.full(3, size), 0.0) for size in (0.0, 1e-200, 1.0))
+    assert _agreement(tiny, large, right) == 0.0
+
+
 def test_the_answers_of_the_suspects_are_computed_once() -> None:
     named("", "score_bytes", seed=5)
     before = profiles.cache_info().misses

@@ -25,7 +25,7 @@ def array(value: object, name: str, shape: tuple[int, ...] | None = None, *, fin
     if value is None:
         raise Mistake(f"{name} is None.", NO_RETURN)
     try:
-        found = np.asarray(value)
+        found = _as_numpy(value)
         if found.dtype.kind not in "biuf":
             raise TypeError
         numbers = found.astype(np.float64)
@@ -36,6 +36,16 @@ def array(value: object, name: str, shape: tuple[int, ...] | None = None, *, fin
     if finite and not np.isfinite(numbers).all():
         raise Mistake(f"There are NaN or infinite entries in {name}.")
     return numbers
+
+
+def _as_numpy(value: object) -> npt.NDArray[Any]:
+    """``value`` as NumPy reads it; numbers that it has no dtype for, such as fractions, become floats."""
+    found = np.asarray(value)
+    if found.dtype != object or hasattr(type(value), "__array__"):
+        return found
+    if any(isinstance(part, str) for part in found.flat):
+        raise TypeError
+    return np.array([float(part) for part in found.flat]).reshape(found.shape)
 
 
 def booleans(value: object, name: str, shape: tuple[int, ...]) -> npt.NDArray[np.bool_]:
@@ -54,6 +64,18 @@ def booleans(value: object, name: str, shape: tuple[int, ...]) -> npt.NDArray[np
     if found.shape != shape:
         raise Mistake(f"The shape of {name} is {found.shape}; it should be {shape}.")
     return found
+
+
+def verdict(value: object, name: str) -> bool:
+    """``value`` as True or False; an array or a tensor of one is one, a list is not."""
+    try:
+        found = np.asarray(value)
+        single = isinstance(value, bool) or hasattr(type(value), "__array__")
+        if found.dtype != np.bool_ or found.size != 1 or not single:
+            raise TypeError
+        return bool(found.reshape(-1)[0])
+    except Exception:
+        raise Mistake(f"{name} gave back {kind(value)}, and not True or False.") from None
 
 
 def pair(value: object, name: str, first: str, second: str) -> tuple[Any, Any]:
@@ -76,7 +98,7 @@ def number(value: object, name: str) -> float:
     try:
         if isinstance(value, int) and not isinstance(value, bool):
             return float(value)  # as an array, an int of more than 64 bits would be no number
-        found = np.asarray(value)
+        found = _as_numpy(value)
         if found.dtype.kind not in "iuf" or found.size != 1:
             raise TypeError
         return float(found.reshape(-1)[0])

@@ -19,6 +19,9 @@ from autograder.reference import block_costs as costs
 
 Floats = npt.NDArray[np.float64]
 
+#: What the contract calls the two rates of ``roofline_tokens_per_second``, the one pair of rates in this notebook.
+CEILINGS = ("compute_bound", "bandwidth_bound")
+
 
 def count(lab: Lab, name: str, *args: Any, hint: str, **named: Any) -> None:
     """The submission's ``name(*args)`` is exactly the whole number that listing every tensor gives."""
@@ -38,8 +41,8 @@ def rate(lab: Lab, name: str, *args: Any, hint: str, relative: float = 1e-9, **n
     if not isinstance(expected, tuple):
         compare.close(found, expected, name=name, hint=hint, relative=relative)
         return
-    for value, truth, which in zip(compare.pair(found, "first", "second"), expected, ("first", "second"), strict=True):
-        compare.close(value, truth, name=f"the {which} of {name}", hint=hint, relative=relative)
+    for value, truth, which in zip(compare.pair(found, *CEILINGS), expected, CEILINGS, strict=True):
+        compare.close(value, truth, name=f"{which} of {name}", hint=hint, relative=relative)
 
 
 def distinct(rng: np.random.Generator, how_many: int, low: int = 2) -> list[int]:

@@ -107,6 +107,7 @@ def observe_layer_norm(lab: Lab, rng: np.random.Generator, notes: Notes) -> None
     ask("nearly equal", 1 + 3e-3 * rng.normal(size=(3, 6)))
     ask("equal", np.full((2, 4), 2.0))
     ask("eps of a half", _rows(rng, 3, 4), eps=0.5)
+    ask("eps far larger than the variance", 1 + 3e-3 * rng.normal(size=(3, 6)), eps=0.5)
     ask("small eps", _rows(rng, 3, 4), eps=0.01)
     kept = lab.kept(_rows(rng, 3, 4))
     notes.answer("kept", lambda: lab.layer_norm(kept))
@@ -206,6 +207,9 @@ def observe_detectors_fired(lab: Lab, rng: np.random.Generator, notes: Notes) ->
     ask("never", x, W1, np.full(6, -9.0))
     ask("no thresholds", x, W1, np.zeros(6))
     ask("at zero", np.array([[1.0, 2.0], [2.0, 1.0]]), np.ones((2, 3)), np.array([-3.0, -2.0, -4.0]))
+    # In the first row alone, the last alone, between them, in the first and the last, in none, in all of them.
+    rows = np.array([[1, -1, -1, 1, -1, 1], [-1, -1, 1, -1, -1, 1], [-1, 1, -1, 1, -1, 1]])
+    ask("one row each", np.eye(3), rows * rng.uniform(1, 3, size=rows.shape), np.zeros(6))
     ask("as many rows as detectors", rng.normal(size=(6, 3)), W1, rng.normal(size=6) - 2)
     ask("batch", rng.normal(size=(2, 3, 3)), W1, rng.normal(size=6) - 2)
 

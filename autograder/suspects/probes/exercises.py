@@ -13,7 +13,7 @@ from autograder import failures
 from autograder.lab import Lab
 from autograder.reference import chapter
 from autograder.reference.exercises import COST_KEYS, ORDER_KEYS
-from autograder.suspects.probes.record import Array, Notes, fault_name, kind
+from autograder.suspects.probes.record import Array, Notes, fault, kind
 
 #: Relative: what another order of multiplications and divisions can move, and far less than a rounded number.
 RELATIVE = 1e-9
@@ -27,7 +27,7 @@ def _parts(notes: Notes, name: str, call: Callable[[], Any], keys: Sequence[str]
     except (failures.TimedOut, failures.Died):
         raise
     except failures.SubmissionFault as error:
-        found = f"raises {fault_name(error)}"
+        found = fault(error)
     for key in keys:
         value = found.get(key, "missing") if isinstance(found, dict) else f"no mapping but {kind(found)}"
         notes.write(f"{name}: {key}", value, tolerance)

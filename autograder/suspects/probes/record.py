@@ -79,7 +79,7 @@ class Notes:
         tolerance: float = EXACT,
         kinds: bool = False,
     ) -> Any:
-        """Note what a call gives, or the type of the exception that it raises, and hand the raw value on.
+        """Note what a call gives, or in what way it fails, and hand the raw value on.
 
         ``parts`` names the members of a pair, each noted by itself. ``kinds``: also whether it is a bool, an
         integer or a float, where the contract makes a difference.
@@ -89,7 +89,7 @@ class Notes:
         except (failures.TimedOut, failures.Died):
             raise
         except failures.SubmissionFault as error:
-            found = f"raises {fault_name(error)}"
+            found = fault(error)
         members = _pair(found, parts) if parts else [(name, found)]
         for part, value in members:
             label = f"{name}: {part}" if parts else name
@@ -106,7 +106,7 @@ class Notes:
         except (failures.TimedOut, failures.Died):
             raise
         except failures.SubmissionFault as error:
-            found = f"raises {fault_name(error)}"
+            found = fault(error)
         for key in keys:
             value = found.get(key, "missing") if isinstance(found, dict) else f"no mapping but {kind(found)}"
             self.write(f"{name}: {key}", value, tolerance)
@@ -124,11 +124,16 @@ def same(a: Array | str, b: Array | str, tolerance: float) -> bool:
     return bool(np.all(np.abs(a[finite] - b[finite]) <= tolerance))
 
 
-def fault_name(error: failures.SubmissionFault) -> str:
-    """A word for what went wrong in the submission."""
+def fault(error: failures.SubmissionFault) -> str:
+    """What went wrong in the submission, in a few words.
+
+    A ``TypeError`` from no line of the submission is one about the call: other arguments are taken there, and nothing
+    ran. It is no sign of a mistake that raises the same further in.
+    """
     if isinstance(error, failures.Raised):
-        return error.type_name
-    return "MemoryError" if isinstance(error, failures.OutOfMemory) else type(error).__name__
+        nothing_ran = error.type_name == "TypeError" and not error.where
+        return "cannot be called like this" if nothing_ran else f"raises {error.type_name}"
+    return "raises MemoryError" if isinstance(error, failures.OutOfMemory) else f"raises {type(error).__name__}"
 
 
 def _pair(found: Any, parts: Sequence[str]) -> list[tuple[str, Any]]:

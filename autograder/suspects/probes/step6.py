@@ -9,7 +9,7 @@ import numpy as np
 
 from autograder.lab import Lab
 from autograder.reference.devices import Limit, Meter
-from autograder.suspects.probes.record import Notes
+from autograder.suspects.probes.record import Notes, plain
 
 
 def observe_score_bytes(lab: Lab, rng: np.random.Generator, notes: Notes) -> None:
@@ -80,7 +80,7 @@ def observe_peak_memory(lab: Lab, rng: np.random.Generator, notes: Notes) -> Non
         def call() -> Any:
             found = lab.peak_memory(fn, *args, meter=handed)
             # Numbers of another meter differ from run to run; that they are such is what can be compared.
-            return found if meter.read else "not from the meter"
+            return "not from the meter" if _two_numbers(found) and not meter.read else found
 
         notes.answer(name, call, parts=("allocated", "reserved"), kinds=True)
         notes.write(f"{name}: calls", calls)
@@ -94,6 +94,12 @@ def observe_peak_memory(lab: Lab, rng: np.random.Generator, notes: Notes) -> Non
     ask("both", 3, "x", base=(7_000_001, 8_000_003), before=90_000_000)
     ask("one argument", np.arange(3.0))
     ask("a function that fails", fails=True)
+
+
+def _two_numbers(found: Any) -> bool:
+    """Whether what came back is a pair of numbers: nothing at all, or a text, is from no meter, and no reading."""
+    sequence = isinstance(found, list) or (isinstance(found, np.ndarray) and found.ndim > 0)
+    return sequence and len(found) == 2 and not any(isinstance(plain(part), str) for part in found)
 
 
 class Patient(Limit):

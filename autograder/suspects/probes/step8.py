@@ -12,7 +12,7 @@ from autograder import failures
 from autograder.lab import Lab, Remote
 from autograder.reference.devices import TICK, Device
 from autograder.reference.tiny_lm import TinyLM
-from autograder.suspects.probes.record import VARIES, Array, Notes, fault_name, plain
+from autograder.suspects.probes.record import VARIES, Array, Notes, fault, plain
 
 PARTS = ("keys", "values")
 #: Logits of size ten; a float32 anywhere moves them by about 1e-6.
@@ -100,7 +100,7 @@ def _do(call: Callable[[], Any]) -> Any:
     except (failures.TimedOut, failures.Died):
         raise
     except failures.SubmissionFault as error:
-        return f"raises {fault_name(error)}"
+        return fault(error)
 
 
 # ---- generate

@@ -6,10 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from attnlab.public.answers import Array, array, pair
+from attnlab.public.answers import Array, array, pair, verdict
 from attnlab.public.block_receipts.asks import close
 from attnlab.public.declare import Checks, Lab, Mistake
-from attnlab.words import kind
 
 check = Checks("linear_or_not")
 
@@ -29,12 +28,10 @@ def doubling_is_not_enough(lab: Lab) -> None:
 
     cases: tuple[tuple[Callable[[Array], Array], bool, str], ...] = ((matrix, True, "a matrix"), (relu, False, "ReLU"))
     for fn, wanted, name in cases:
-        verdict = lab.is_additive(fn, x, y)
-        if not isinstance(verdict, (bool, np.bool_)):
-            raise Mistake(f"is_additive gave back {kind(verdict)}, and not True or False.")
-        if bool(verdict) is not wanted:
+        found = verdict(lab.is_additive(fn, x, y), "is_additive")
+        if found is not wanted:
             guess = "Doubling is tested, which ReLU passes: add two different vectors." if name == "ReLU" else ""
-            raise Mistake(f"Of {name} it says {verdict}.", guess)
+            raise Mistake(f"Of {name} it says {found}.", guess)
 
 
 @check("collapse_two_layers.by_hand", read=LINEAR)

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from attnlab.public.answers import Array
+from attnlab.public.answers import Array, verdict
 from attnlab.public.declare import Checks, Lab, Mistake
 from attnlab.second_device import CPU, STAND_IN, Device
-from attnlab.words import kind
 
 check = Checks("second_device")
 
 READ = "article, section 15"
 
 
-def _verdict(found: object, wanted: bool, what: str, guess: str) -> None:
-    if not isinstance(found, (bool, np.bool_)):
-        raise Mistake(f"same_on_both gave back {kind(found)}, and not True or False.")
-    if bool(found) is not wanted:
+def _verdict(answer: object, wanted: bool, what: str, guess: str) -> None:
+    found = verdict(answer, "same_on_both")
+    if found is not wanted:
         raise Mistake(f"Of {what} it says {found}.", guess)
 
 
