@@ -67,8 +67,9 @@ def measured(grader: Grader, source: str) -> tuple[Measure, Session]:
     return Measure(grader.sandbox, "cpu", 1, lambda _: session, lambda: grader.sandbox), session
 
 
-def three_rounds(measure: Measure) -> None:
-    for _ in range(3):
+def many_rounds(measure: Measure) -> None:
+    # On a busy core a thread may come to its work while the call still runs; there it is counted, and hides nothing.
+    for _ in range(20):
         measure.student(64)
         measure.reference(64)
         measure.spot_check(64)
@@ -81,7 +82,7 @@ def test_work_that_is_hidden_beside_the_timed_call_measures_nothing(grader: Grad
         assert session.problems == []
         measure.lab = Lab(session, seconds=20)
         with pytest.raises(failures.Inconclusive, match="before or after the calls that were timed"):
-            three_rounds(measure)
+            many_rounds(measure)
 
 
 def test_right_code_does_nothing_beside_its_calls(grader: Grader) -> None:
