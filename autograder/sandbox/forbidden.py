@@ -73,8 +73,6 @@ _PROGRAMS = frozenset(
 )
 PROGRAM = "another program"
 BY_SYMBOL = "a library kernel by its symbol"
-#: Names that are kept until the next watched call.
-MAX_BEFORE = 100
 #: Symbols of a shared library behind which such a kernel may lie, past the dispatcher.
 _SYMBOL = re.compile(r"softmax|attention|sdpa", re.IGNORECASE)
 
@@ -82,8 +80,10 @@ _SYMBOL = re.compile(r"softmax|attention|sdpa", re.IGNORECASE)
 _report: Callable[[str], object] | None = None
 _hooked: set[object] = set()
 _kept: list[Any] = []
-#: What was got hold of, or called, while no call was watched, and counts to the next one that is.
-_before: list[str] = []
+#: What was called while the question was read, which counts to the call that it asks for; and what the submission got
+#: hold of at any time, which counts to every call.
+_before: set[str] = set()
+_taken: set[str] = set()
 _between = False
 
 
@@ -126,7 +126,7 @@ def watch(report: Callable[[str], object]) -> Iterator[None]:
     install()
     before, _report = _report, report
     try:
-        for label in dict.fromkeys(_before):
+        for label in (*_taken, *_before):
             report(label)
         with _not_compiled():
             yield
@@ -139,7 +139,7 @@ def between_calls() -> Iterator[None]:
     """While the block runs, no code of the submission has been asked to do anything. What is called nevertheless (a
     profiler sees a question come in) counts to the call that comes next, if that is watched."""
     global _between
-    _before[:] = [label for label in _before if label == BY_SYMBOL]
+    _before.clear()
     _between = True
     try:
         yield
@@ -150,15 +150,15 @@ def between_calls() -> Iterator[None]:
 def _seen(label: str) -> None:
     if _report is not None:
         _report(label)
-    elif _between and len(_before) < MAX_BEFORE:
-        _before.append(label)
+    elif _between:
+        _before.add(label)
 
 
 def _on_event(event: str, arguments: tuple[Any, ...]) -> None:
     if event in _PROGRAMS and _report is not None:
         _seen(PROGRAM)
-    elif event == "ctypes.dlsym" and _SYMBOL.search(str(arguments[1])) and BY_SYMBOL not in _before:
-        _before.append(BY_SYMBOL)
+    elif event == "ctypes.dlsym" and _SYMBOL.search(str(arguments[1])):
+        _taken.add(BY_SYMBOL)
         _seen(BY_SYMBOL)
 
 

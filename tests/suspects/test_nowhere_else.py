@@ -8,8 +8,9 @@ import pytest
 
 from autograder import failures
 from autograder.checks import collect, follow_on
+from autograder.checks.lab07 import carry_over
 from autograder.checks.marking import Marking
-from autograder.lab import InProcess
+from autograder.lab import InProcess, local_lab
 from autograder.marks import Outcome
 from autograder.measured.student import Measure
 from autograder.release import mutants
@@ -133,3 +134,22 @@ def test_what_no_check_looks_at_is_not_blamed_for_another_mistake() -> None:
 
 def test_a_function_that_only_another_notebook_has_is_not_named() -> None:
     assert said_of("max_context", BLOCK, HALF_A_CACHE) == {follow_on.FOLLOWS.format(names="kv_bytes_per_token")}
+
+
+@pytest.mark.parametrize(("caches", "rows"), [(1, 60_000), (120, 500)])
+def test_right_caches_keep_no_more_than_any_check_needs(caches: int, rows: int) -> None:
+    """All that is appended stays in the grader's own memory, be it in one huge cache or in many."""
+    namespace: dict[str, Any] = {}
+    source = """
+import numpy as np
+def fill(caches, rows):
+    kept = [KVCache() for _ in range(caches)]
+    for cache in kept: cache.append(np.ones((rows, 1)), np.ones((rows, 1)))
+    return len(kept)
+"""
+    exec(source, namespace)
+    lab = local_lab(namespace)
+    carry_over.give(lab, "KVCache")
+    assert lab.fill(2, 100) == 2
+    with pytest.raises(failures.Raised, match="more than the caches of a check have to hold"):
+        lab.fill(caches, rows)

@@ -51,7 +51,7 @@ BUILDS_ON: dict[str, tuple[str, ...]] = {
     "alibi_bias": ("alibi_slopes",),
 }
 
-#: Numbers that all caches of one check hold together, the caches themselves among them; no check needs a thousand.
+#: Numbers that all caches of one check hold together; no check needs a thousand.
 MAX_CACHED = 100_000
 
 #: Where the right parts are; a name of two of these modules is the same function.
@@ -69,18 +69,11 @@ def _right_cache(lab: Lab) -> Callable[[], Any]:
     left = MAX_CACHED
 
     class Cache(right.KVCache):
-        def __init__(self) -> None:
-            super().__init__()
-            take(1)
-
         def append(self, k: Any, v: Any) -> None:
-            take(np.size(k) + np.size(v))
+            nonlocal left
+            left -= np.size(k) + np.size(v)
+            if left < 0:
+                raise ValueError("more than the caches of a check have to hold")
             super().append(k, v)
-
-    def take(n: int) -> None:
-        nonlocal left
-        left -= n
-        if left < 0:
-            raise ValueError("more than the caches of a check have to hold")
 
     return lambda: lab.stand_in(Cache(), methods=("append",), properties=("keys", "values"))
