@@ -11,16 +11,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from attnlab.step import Step
 from attnlab.steps import NOTEBOOKS
 from autograder import course, engine, submission
 from autograder.course import Part, find_root
+from autograder.lab import local_lab
 from autograder.marks import Outcome
 from autograder.release import build, masters, mutants, skeleton
 from autograder.result import Result
 from autograder.settings import Settings
+from autograder.suspects import name_suspect
 
 LOST = ("failed", "submission_error", "timeout", "skipped")
 
@@ -68,6 +71,12 @@ class FilledIn:
         namespace = mutants.bound(notebook or self.solution(), *sources)
         found = mutants.checked("lab07", self.name, task, namespace)
         return {outcome.id.partition(f"{task}.")[2]: outcome for outcome in found}
+
+    def named(self, function: str, source: str) -> str | None:
+        """The known mistake that the solution with ``source`` behind it is named, if it is."""
+        lab = local_lab(mutants.bound(self.solution(), source))
+        match = name_suspect(lab, function, np.random.default_rng(1), self.name)
+        return match.id if match else None
 
     @functools.cache  # noqa: B019
     def settings(self) -> Settings:
